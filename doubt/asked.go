@@ -1,10 +1,8 @@
 package doubt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // calls reports whether the statement calls one of these functions, which are in upper case.
@@ -13,11 +11,14 @@ func (in Input) calls(functions ...string) bool {
 }
 
 // numeral is a number of three digits or more, with or without commas.
-var numeral = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d{3,})$`)
+var numeral = compile(`^(?:\d{1,3}(?:,\d{3})+|\d{3,})$`)
+
+// runs finds words and numbers.
+var runs = compile(`[\pL\p{Nd}_.,]+`)
 
 // Numbers are the numbers of three digits or more that the question names, without commas, each once.
 func (q QuestionFeatures) Numbers() (numbers []string) {
-	for run := range strings.FieldsFuncSeq(q.Text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.Nd) && !strings.ContainsRune("_.,", r) }) {
+	for _, run := range runs.FindAllString(q.Text, -1) {
 		n := strings.Trim(run, ".,")
 		if plain := strings.ReplaceAll(n, ",", ""); numeral.MatchString(n) && !slices.Contains(numbers, plain) {
 			numbers = append(numbers, plain)

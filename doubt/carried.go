@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,19 +10,16 @@ import (
 )
 
 // referring are words by which a follow-up keeps what was asked before.
-var referring = regexp.MustCompile(`(?i)\b(?:them|they|their|theirs|those|these|this|that|its?|he|she|his|her|` +
-	`him|same|also|ones?|` +
-	`there(?:of|in)|former|latter|such|again|instead|only|just|now|sort(?:ed)?|order(?:ed)? by|what about|` +
-	`how about|davon|diese\w*|deren|` +
-	`ihre\w*|dort|auch|jene\w*|estos?|esas?|esos?|ellos|ellas|también|ceux|celles?|leurs?|aussi|questi|queste|` +
-	`loro|anche)\b|^\s*(?:and|but|or|` +
-	`und|aber|y|pero|et|mais|e|ma)\b`)
+var referring = compile(`(?i)\b(?:them|they|their|theirs|those|these|this|that|its?|he|she|his|her|him|same|
+		also|ones?|there(?:of|in)|former|latter|such|again|instead|only|just|now|sort(?:ed)?|order(?:ed)? by|
+		what about|how about|davon|diese\w*|deren|ihre\w*|dort|auch|jene\w*|estos?|esas?|esos?|ellos|ellas|
+		también|ceux|celles?|leurs?|aussi|questi|queste|loro|anche)\b|^\s*(?:and|but|or|und|aber|y|pero|et|mais|
+		e|ma)\b`)
 
 // whole are words by which a question means all there is.
-var whole = regexp.MustCompile(`(?i)\b(?:in total|overall|altogether|in all|entire\w*|whole|regardless|` +
-	`everywhere|anywhere|every one|` +
-	`insgesamt|überhaupt|alle|en total|todos|todas|au total|tous|toutes|in totale|tutti|tutte)\b|` +
-	`\btotal number\b|\ball\b`)
+var whole = compile(`(?i)\b(?:in total|overall|altogether|in all|entire\w*|whole|regardless|everywhere|anywhere|
+		every one|insgesamt|überhaupt|alle|en total|todos|todas|au total|tous|toutes|in totale|tutti|tutte)\b|
+		\btotal number\b|\ball\b`)
 
 // WithEarlier returns a copy with the rule carried_filter. It finds a condition from the previous question that the
 // statement still has, although question, a follow-up, neither names it nor refers to it. For example, "How many
@@ -45,8 +41,7 @@ func carried(question string, earlier []*sqltext.Statement) Rule {
 			last := conditionsOf(earlier[len(earlier)-1])
 			for key, c := range conditionsOf(in.Statement) {
 				always := len(earlier) > 1 && !slices.ContainsFunc(earlier, func(s *sqltext.Statement) bool {
-					_,
-						has := conditionsOf(s)[key]
+					_, has := conditionsOf(s)[key]
 					return !has
 				})
 				if _, kept := last[key]; kept && !always && !names(question, c) {
@@ -73,29 +68,14 @@ func conditionsOf(s *sqltext.Statement) map[string]sqlshape.Comparison {
 
 // names reports whether a question names a constant of a comparison, or its column.
 func names(question string, c sqlshape.Comparison) bool {
-	line := strings.ToLower(question)
-	stems := words.Of(question)
-	if slices.ContainsFunc(words.OfName(c.Column), func(w string) bool {
-		return len(w) > 3 && !general[w] &&
-			slices.Contains(stems, w)
-	}) {
+	line, asked := strings.ToLower(question), words.Of(question)
+	if share(asked, except(words.OfName(c.Column), func(w string) bool { return len(w) <= 3 || general[w] })) {
 		return true
 	}
-	for _, l := range c.Literals {
+	return slices.ContainsFunc(c.Literals, func(l sqlshape.Literal) bool {
 		value := strings.ToLower(strings.Trim(l.Value, "%_"))
-		if value == "" || strings.Contains(line, value) || strings.Contains(value, "-") &&
-			strings.Contains(line, value[:min(4, len(value))]) {
-			return true
-		}
-		for _, w := range words.Of(value) {
-			if slices.ContainsFunc(stems, func(s string) bool {
-				n := min(len(s), len(w), 4)
-				return n >= 3 &&
-					s[:n] == w[:n]
-			}) {
-				return true
-			}
-		}
-	}
-	return false
+		return strings.Contains(line, value) ||
+			strings.Contains(value, "-") && strings.Contains(line, value[:min(4, len(value))]) ||
+			slices.ContainsFunc(words.Of(value), func(w string) bool { return len(w) > 2 && alike(asked, w, 3, 4) })
+	})
 }

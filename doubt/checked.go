@@ -34,45 +34,51 @@ func checkedRules() []Rule {
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Rows <= 1 },
 		},
 		{
-			Name:   "absent_value",
-			Source: "a result without a value, because a column holds none of the texts it is compared with, was right one time in thirty",
+			Name: "absent_value",
+			Source: "a result without a value, because a column holds none of the texts it is compared with, " +
+				"was right one time in thirty",
 			Weight: 2,
 			Broken: func(in Input) (string, bool) {
-				at := slices.IndexFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == checks.Absent })
-				if at < 0 {
-					return "", false
-				}
-				return cmp.Or(in.Findings[at].Detail, "a column holds none of the texts it is compared with"), true
+				detail, found := in.finding(checks.Absent)
+				return cmp.Or(detail, "a column holds none of the texts it is compared with"), found
 			},
 			Possible: func(_ QuestionFeatures, c vote.Candidate) bool { return c.Empty || c.AllNull || c.Zero },
 		},
 	}...)
 }
 
-// oddRules doubt what exec.SuspiciousResultCheck found, a rule for each finding. It is proved by the result of another form, so that equal
-// results agree.
+// oddRules doubt what exec.SuspiciousResultCheck found, a rule for each finding. It is proved by the result of another
+// form, so that equal results agree.
 var oddRules = sync.OnceValue(func() (rules []Rule) {
-	for _, odd := range []struct {
-		name   string
-		weight float64
-	}{{"division", 2}, {"unjoined", 1}, {"or-and", 1}, {"bare-column", 1}, {"null-in-list", 1}, {"date", 2}, {"constant", 1}} {
-		finding := checks.Odd + odd.name
+	for _, name := range strings.Fields("division unjoined or-and bare-column null-in-list date constant") {
+		finding, weight := checks.Odd+name, 1.0
+		if name == "division" || name == "date" {
+			weight = 2
+		}
 		rules = append(rules, Rule{
-			Name: strings.ReplaceAll(odd.name, "-", "_"), Weight: odd.weight, OnResult: true,
+			Name: strings.ReplaceAll(name, "-", "_"), Weight: weight, OnResult: true,
 			Source: "all samples of a model get it wrong in the same way; docs/lab/traps.md has what it is worth",
 			Broken: func(in Input) (string, bool) {
-				at := slices.IndexFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == finding })
-				if at < 0 || intent.Excuses(in.Question.Text, finding) {
-					return "", false
-				}
-				return in.Findings[at].Detail, true
+				detail, found := in.finding(finding)
+				return detail, found && !intent.Excuses(in.Question.Text, finding)
 			},
 		})
 	}
 	return rules
 })
 
+// finding returns the detail of a finding of a check.
+func (in Input) finding(rule string) (detail string, found bool) {
+	for _, f := range in.Findings {
+		if f.Rule == rule {
+			return f.Detail, true
+		}
+	}
+	return "", false
+}
+
 // has reports whether a check has this finding.
-func (in Input) has(finding string) bool {
-	return slices.ContainsFunc(in.Findings, func(f vote.Finding) bool { return f.Rule == finding })
+func (in Input) has(rule string) bool {
+	_, found := in.finding(rule)
+	return found
 }

@@ -1,45 +1,42 @@
 package doubt
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
 // countries have their adjectives and their codes of two letters behind them.
-const countries = "germany german de france french fr spain spanish es italy italian it portugal portuguese pt austria austrian at " +
-	"switzerland swiss ch belgium belgian be netherlands dutch nl poland polish pl sweden swedish se norway norwegian no " +
-	"denmark danish dk finland finnish fi ireland irish ie greece greek gr hungary hungarian hu japan japanese jp china chinese cn " +
-	"india indian in brazil brazilian br canada canadian ca mexico mexican mx australia australian au turkey turkish tr " +
-	"ukraine ukrainian ua egypt egyptian eg argentina argentinian ar chile chilean cl peru peruvian pe colombia colombian co " +
-	"usa american us uk british gb"
+const countries = `germany german de france french fr spain spanish es italy italian it portugal portuguese pt
+	austria austrian at switzerland swiss ch belgium belgian be netherlands dutch nl poland polish pl sweden swedish
+	se norway norwegian no denmark danish dk finland finnish fi ireland irish ie greece greek gr hungary hungarian
+	hu japan japanese jp china chinese cn india indian in brazil brazilian br canada canadian ca mexico mexican mx
+	australia australian au turkey turkish tr ukraine ukrainian ua egypt egyptian eg argentina argentinian ar chile
+	chilean cl peru peruvian pe colombia colombian co usa american us uk british gb`
 
 // languages are like countries.
-const languages = "germany german de england english en france french fr spain spanish es italy italian it portugal portuguese pt " +
-	"netherlands dutch nl poland polish pl sweden swedish sv norway norwegian no denmark danish da finland finnish fi greece greek el " +
-	"hungary hungarian hu japan japanese ja china chinese zh russia russian ru turkey turkish tr arabia arabic ar ukraine ukrainian uk " +
-	"korea korean ko czechia czech cs"
+const languages = `germany german de england english en france french fr spain spanish es italy italian it
+	portugal portuguese pt netherlands dutch nl poland polish pl sweden swedish sv norway norwegian no denmark
+	danish da finland finnish fi greece greek el hungary hungarian hu japan japanese ja china chinese zh russia
+	russian ru turkey turkish tr arabia arabic ar ukraine ukrainian uk korea korean ko czechia czech cs`
 
-var ofLanguage = regexp.MustCompile(`(?i)lang|locale|tongue`)
+var ofLanguage = compile(`(?i)lang|locale|tongue`)
 
 // country compares a country, or a language, of the question with the code of another one.
-func (h *held) country() string {
+func (h held) country() string {
 	for _, c := range h.constant {
 		list, written := strings.Fields(countries), strings.ToUpper
 		if ofLanguage.MatchString(c.column.Column) {
 			list, written = strings.Fields(languages), strings.ToLower
 		}
 		other := slices.Index(list, strings.ToLower(c.text))
-		if c.op != "=" || other%3 != 2 || c.text != written(c.text) || words.Spelled(h.Question.Text, c.text) {
+		if c.op != "=" || other%3 != 2 || c.text != written(c.text) || words.Spelled(h.Text, c.text) {
 			continue
 		}
 		for i := 0; i < len(list); i += 3 {
-			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) && !h.writesConstant(written(list[i+2])) {
-				return fmt.Sprintf("The question says %s, the statement %s.", list[i], c.text)
+			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) {
+				return differ(list[i], c.text)
 			}
 		}
 	}
@@ -47,26 +44,25 @@ func (h *held) country() string {
 }
 
 // units are those of questions, smaller ones in which figures are stored, and what the one is of the other.
-var units = []struct{ asked, stored, factor string }{
+var units = [][3]string{
 	{"euro", "cent", "100"}, {"dollar", "cent", "100"}, {"hour", "minute", "60"}, {"minute", "second", "60"},
 }
 
 // unit looks for a column in a smaller unit than that of the question, which the statement does not convert.
-func (h *held) unit() string {
+func (h held) unit() string {
 	for _, u := range units {
-		if !h.says(u.asked) || h.says(u.stored) || strings.Contains(h.upper, u.factor) {
+		if !h.says(u[0]) || h.says(u[1]) || h.writes(u[2]) {
 			continue
 		}
-		small := func(c sqlshape.ColumnRef) bool { return slices.Contains(words.Stems(c.Column), u.stored) }
 		for _, c := range h.constant {
-			if c.number && c.op != "" && small(c.column) && words.Spelled(h.Question.Text, c.text) {
-				return fmt.Sprintf("The question says %s %ss, the statement compares %s with %s.", c.text, u.asked, c.column.Column, c.text)
+			if c.number && named(c.column.Column, u[1]) && words.Spelled(h.Text, c.text) {
+				return tell("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
 			}
 		}
 		listed := !strings.ContainsAny(h.asked, "0123456789")
 		for _, c := range h.columns {
-			if small(c) && !c.Operand && (listed || len(h.outline.Aggregates) > 0) {
-				return fmt.Sprintf("The question says %ss, the statement takes %s.", u.asked, c.Column)
+			if named(c.Column, u[1]) && !c.Operand && (listed || len(h.Aggregates) > 0) {
+				return tell("The question says %ss, the statement takes %s.", u[0], c.Column)
 			}
 		}
 	}

@@ -1,124 +1,111 @@
 package doubt
 
 import (
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 )
 
 var (
-	beginsWith = regexp.MustCompile(`\b(?:start|begin)\w*(?: in| with)\b`)
-	endsWith   = regexp.MustCompile(`\bend(?:s|ing)?(?: in| on| with)\b`)
-	within     = regexp.MustCompile(`\b(?:contain|includ)\w*\b|\bsomewhere\b`)
+	beginsWith = compile(`\b(?:start|begin)\w*(?: in| with)\b`)
+	endsWith   = compile(`\bend(?:s|ing)?(?: in| on| with)\b`)
+	within     = compile(`\b(?:contain|includ)\w*\b|\bsomewhere\b`)
 )
 
 // pattern compares "starts with", "ends in" and "contains" with the ends of a LIKE pattern.
-func (h *held) pattern() string {
-	if !strings.Contains(h.upper, "LIKE") || denies.MatchString(h.asked) {
+func (h held) pattern() string {
+	word, mold := "", "" // where the text stands in the pattern
+	for form, of := range map[*regexp.Regexp]string{beginsWith: "_%", endsWith: "%_", within: "%_%"} {
+		if m := form.FindString(h.asked); m != "" && word != "" {
+			return ""
+		} else if m != "" {
+			word, mold = m, of
+		}
+	}
+	if word == "" || h.asks(denies) {
 		return ""
 	}
-	begins, ends, contains := beginsWith.FindString(h.asked), endsWith.FindString(h.asked), within.FindString(h.asked)
 
 	for _, c := range h.constant {
 		inner := strings.Trim(c.text, "%")
 		like := (c.op == "LIKE" || c.op == "ILIKE") && !strings.ContainsAny(inner, "%_")
-		if !like || h.ofTime(c.column) || !h.hasPhrase(strings.ToLower(inner)) {
-			continue
-		}
-		word, want := "", ""
-		switch {
-		case begins != "" && ends+contains == "":
-			word, want = begins, inner+"%"
-		case ends != "" && begins+contains == "":
-			word, want = ends, "%"+inner
-		case contains != "" && begins+ends == "":
-			word, want = contains, "%"+inner+"%"
-		}
-		if want != "" && c.text != want && h.differs(h.replaced(map[int]string{c.at: literal(want)})) {
-			return fmt.Sprintf("The question says %s %s, the statement looks for %s.", word, inner, c.text)
+		want := strings.Replace(mold, "_", inner, 1)
+		if like && c.text != want && !c.column.ofTime() && h.hasPhrase(strings.ToLower(inner)) &&
+			h.changes(c.at, literal(want)) {
+			return tell("The question says %s %s, the statement looks for %s.", word, inner, c.text)
 		}
 	}
 	return ""
 }
 
-const promise = `(?:the|its|their) (?:due|deadline|promised|planned|scheduled|expected)`
-
 var (
-	late   = regexp.MustCompile(`\b(?:late|delayed|after ` + promise + `)\b`)
-	onTime = regexp.MustCompile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|` +
-		`(?:before|by) ` + promise + `)\b`)
-	due = regexp.MustCompile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
+	late   = compile(`\b(?:late|delayed|after <promise>)\b`)
+	onTime = compile(`\b(?:on time|in time|punctual(?:ly)?|early|ahead of schedule|(?:before|by) <promise>)\b`)
+	due    = compile(`(?i)due|deadline|expected|planned|promised|scheduled|required|target|estimated`)
 	// byDue finds a comparison of two columns.
-	byDue = regexp.MustCompile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
+	byDue = compile(`^(?:\w+\.)?(\w+)\s*(<=|>=|<|>)\s*(?:\w+\.)?(\w+)\b`)
 )
 
-// lateness compares late and on time with the comparison of a date with the one that was promised.
-func (h *held) lateness() string {
-	if !strings.ContainsAny(h.upper, "<>") {
-		return ""
+// oneOf returns the words of the question that have one of two forms; "" where it has neither or both, or where it
+// denies or compares.
+func (h held) oneOf(one, other *regexp.Regexp) (word string, isFirst bool) {
+	a, b := one.FindString(h.asked), other.FindString(h.asked)
+	if a != "" && b != "" || h.asks(denies, comparing) {
+		return "", false
 	}
-	isLate, isPunctual := late.FindString(h.asked), onTime.FindString(h.asked)
-	if (isLate == "") == (isPunctual == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) {
+	return a + b, a != ""
+}
+
+// lateness compares late and on time with the comparison of a date with the one that was promised.
+func (h held) lateness() string {
+	word, isLate := h.oneOf(late, onTime)
+	if word == "" {
 		return ""
 	}
 
 	for i, t := range h.tokens {
-		m := byDue.FindStringSubmatch(h.Statement.SQL()[t.Pos:])
-		if m == nil || h.word(i-1) == "." || h.inCase(i) || due.MatchString(m[1]) == due.MatchString(m[3]) {
+		m := byDue.FindStringSubmatch(h.sql[t.Pos:])
+		if m == nil || h.inCase(i) || !timed(m[1], "") || !timed(m[3], "") ||
+			due.MatchString(m[1]) == due.MatchString(m[3]) {
 			continue
 		}
-		if !h.ofTime(sqlshape.ColumnRef{Column: m[1]}) || !h.ofTime(sqlshape.ColumnRef{Column: m[3]}) {
-			continue
-		}
-		after := strings.HasPrefix(m[2], ">") != due.MatchString(m[1])
-		if after != (isLate != "") {
-			return fmt.Sprintf("The question says %s, the statement takes those with %s %s %s.", isLate+isPunctual,
-				m[1], m[2], m[3])
+		if after := strings.HasPrefix(m[2], ">") != due.MatchString(m[1]); after != isLate {
+			return tell("The question says %s, the statement takes those with %s %s %s.", word, m[1], m[2], m[3])
 		}
 	}
 	return ""
 }
 
 var (
-	weekend  = regexp.MustCompile(`\bweekends?\b`)
-	workdays = regexp.MustCompile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
+	weekend  = compile(`\bweekends?\b`)
+	workdays = compile(`\b(?:weekdays?|working days?|workdays?|business days?)\b`)
 	// ofWeekend finds the numbers of Saturday and Sunday, as engines count them.
-	ofWeekend = regexp.MustCompile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?` +
-		`IN \('?([0156])'?\s*,\s*'?([0167])'?\)`)
+	ofWeekend = compile(`(?:%W|DOW|DAYOFWEEK|WEEKDAY)[^=<>]*?\)?\s+(NOT )?IN \('?[0156]'?\s*,\s*'?[067]'?\)`)
 )
 
 // weekends compares weekend and weekday with the days of a list.
-func (h *held) weekends() string {
-	if !strings.Contains(h.upper, " IN ") {
-		return ""
-	}
+func (h held) weekends() string {
 	m := ofWeekend.FindStringSubmatch(h.upper)
-	asked, others := weekend.FindString(h.asked), workdays.FindString(h.asked)
-	if m == nil || (asked == "") == (others == "") || denies.MatchString(h.asked) || comparing.MatchString(h.asked) ||
-		!slices.Contains([]string{"06", "60", "17", "71", "67", "56"}, m[2]+m[3]) || h.Statement.Uses("CASE") {
+	word, isWeekend := h.oneOf(weekend, workdays)
+	if m == nil || word == "" || h.Statement.Uses("CASE") ||
+		(m[1] == "") == isWeekend {
 		return ""
 	}
-	if (m[1] == "") == (asked != "") {
-		return ""
-	}
-	return fmt.Sprintf("The question says %s, the statement takes the other days.", asked+others)
+	return differ(word, "takes the other days")
 }
 
 var (
-	netOf      = regexp.MustCompile(`\b(?:net|(?:excluding|without|excl\.?) (?:vat|tax(?:es)?))\b`)
-	grossOf    = regexp.MustCompile(`\b(?:gross|(?:including|with|incl\.?) (?:vat|tax(?:es)?))\b`)
-	withoutTax = regexp.MustCompile(`(?i)\b(?:excluding|without|excl\.?) (?:vat|tax(?:es)?)`)
-	otherNet   = regexp.MustCompile(`\b(?:net|gross) (?:margin|profit|weight|income|salary|pay|wage|loss|worth|earnings)`)
-	taxed      = regexp.MustCompile(`(?i)(?:^|_)(?:vat|tax(?:es)?)(?:_|$)|(?:VAT|Tax)(?:Amount)?$`)
-	untaxed    = regexp.MustCompile(`(?i)(?:^|_)net(?:_|$)|Net$|^Net`)
+	netOf      = compile(`\b(?:net|(?:excluding|without|excl\.?) (?:vat|tax(?:es)?))\b`)
+	grossOf    = compile(`\b(?:gross|(?:including|with|incl\.?) (?:vat|tax(?:es)?))\b`)
+	withoutTax = compile(`(?i)\b(?:excluding|without|excl\.?) (?:vat|tax(?:es)?)`)
+	otherNet   = compile(`\b(?:net|gross) (?:margin|profit|weight|income|salary|pay|wage|loss|worth|earnings)`)
+	taxed      = compile(`(?i)(?:^|_)(?:vat|tax(?:es)?)(?:_|$)|(?:VAT|Tax)(?:Amount)?$`)
+	untaxed    = compile(`(?i)(?:^|_)net(?:_|$)|Net$|^Net`)
 )
 
 // tax compares net and gross with the columns that the statement adds up.
-func (h *held) tax() string {
+func (h held) tax() string {
 	net, tax := "", ""
 	for _, c := range h.columns {
 		switch {
@@ -128,23 +115,17 @@ func (h *held) tax() string {
 			tax = c.Column
 		}
 	}
-	if net == "" || comparing.MatchString(h.asked) || otherNet.MatchString(h.asked) || strings.ContainsAny(h.upper, "*/") {
+	if net == "" || h.asks(comparing, otherNet) || strings.ContainsAny(h.upper, "*/") {
 		return ""
 	}
 
 	isNet, isGross := netOf.FindString(h.asked), grossOf.FindString(h.asked)
 	switch {
-	case isNet != "" && isGross == "" && tax != "" && len(h.outline.Items) == 1 && strings.Contains(h.upper, "+"):
-		return fmt.Sprintf("The question says %s, the statement adds %s.", isNet, tax)
-	case isGross != "" && isNet == "" && tax == "" && h.knowsTax():
-		return fmt.Sprintf("The question says %s, the statement takes %s.", isGross, net)
+	case isNet != "" && isGross == "" && tax != "" && len(h.Items) == 1 && h.writes("+"):
+		return differ(isNet, "adds "+tax)
+	case isGross != "" && isNet == "" && tax == "" &&
+		h.anyTable(func(t *schema.Table) bool { return anyColumn(t, taxed.MatchString) }):
+		return differ(isGross, "takes "+net)
 	}
 	return ""
-}
-
-// knowsTax reports whether a table that is read has a column of a tax.
-func (h *held) knowsTax() bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return taxed.MatchString(c.Name) })
-	})
 }

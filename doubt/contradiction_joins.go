@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,34 +12,30 @@ import (
 )
 
 var (
-	joining = regexp.MustCompile(`(?i)\s+(?:INNER\s+)?JOIN\s+$`)
-	nextOne = regexp.MustCompile(`(?i)\s(?:INNER|LEFT|RIGHT|FULL|CROSS|NATURAL)?\s*JOIN\s|,`)
+	joining = compile(`(?i)\s+(?:INNER\s+)?JOIN\s+$`)
+	nextOne = compile(`(?i)\s(?:INNER|LEFT|RIGHT|FULL|CROSS|NATURAL)?\s*JOIN\s|,`)
 	// implies finds words that may ask for a row of another table without its name: "customers who bought".
-	implies = regexp.MustCompile(`\b(?:who|that|which) ` +
-		`(?:(?:have|has|had|did|do|does|ever|already|actually|also|currently) )*(\pL+)|` +
-		`\b(\pL{2,}ed|sold|bought|sent|paid|won|held|given|taken|made|seen|used|busy)\b`)
+	implies = compile(`\b(?:who|that|which) (?:(?:have|has|had|did|do|does|ever|already|actually|also|
+		currently) )*(\pL+)|\b(\pL{2,}ed|sold|bought|sent|paid|won|held|given|taken|made|seen|used|busy)\b`)
 	states = words.Set("is are was were be been live lives come comes")
 )
 
 // needless looks for a joined table that the question does not name and the statement does not use, and whose join
 // drops or repeats rows.
-func (h *held) needless() string {
+func (h held) needless() string {
 	outer := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool { return !s.Nested })
-	if outer < 0 || len(h.outline.GroupBy)+len(h.outline.SetOps) > 0 || h.evidence != "" {
+	if outer < 0 || len(h.GroupBy)+len(h.SetOps) > 0 || h.evidence != "" || h.Star {
 		return ""
 	}
 	s := h.selects[outer]
 	for i, ref := range s.Tables {
-		t, ok := h.Schema.Lookup(ref.Schema, ref.Name)
-		if !ok || !ref.Base() || i == 0 || h.speaksOf(t) {
+		t := h.table(ref)
+		if t == nil || i == 0 || h.speaksOf(t) {
 			continue
 		}
 		begin, end, alone := h.joinOf(s, ref)
-		if !alone || h.usesOutside(ref, end) {
-			continue
-		}
-		if sql := h.Statement.SQL(); h.differs(sql[:begin] + " " + sql[end:]) {
-			return fmt.Sprintf("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
+		if alone && !h.usesOutside(ref, end) && h.differs(h.sql[:begin]+" "+h.sql[end:]) {
+			return tell("The join with %s, which the question does not name, drops or repeats rows.", t.Name)
 		}
 	}
 	return ""
@@ -48,9 +43,8 @@ func (h *held) needless() string {
 
 // joinOf returns where the join of a table begins and ends; alone is false where it is not joined by one condition of
 // its own.
-func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
-	sql := h.Statement.SQL()
-	before := joining.FindStringIndex(sql[:ref.Pos])
+func (h held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int, alone bool) {
+	before := joining.FindStringIndex(h.sql[:ref.Pos])
 	if before == nil || before[0] < s.Tables[0].Pos {
 		return 0, 0, false
 	}
@@ -62,108 +56,79 @@ func (h *held) joinOf(s sqlshape.Select, ref sqlshape.TableRef) (begin, end int,
 		return 0, 0, false
 	}
 
-	if next := nextOne.FindStringIndex(sql[ref.Pos:end]); next != nil {
+	if next := nextOne.FindStringIndex(h.sql[ref.Pos:end]); next != nil {
 		end = ref.Pos + next[0]
 	}
-	on := strings.ToUpper(sql[ref.Pos:end])
+	on := strings.ToUpper(h.sql[ref.Pos:end])
 	return before[0], end, strings.Contains(on, " ON ") && !strings.Contains(on, " AND ") // it filters by its join
 }
 
 // usesOutside reports whether a column of a table stands in front of its join or behind the end of it.
-func (h *held) usesOutside(ref sqlshape.TableRef, end int) bool {
-	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
+func (h held) usesOutside(ref sqlshape.TableRef, end int) bool {
+	return h.anyMention(func(c mention) bool {
 		of := strings.EqualFold(c.Qualifier, ref.Alias) || strings.EqualFold(c.Qualifier, ref.Name) ||
 			c.Qualifier == "" && c.Table == ""
 		return of && (c.Pos < ref.Pos || c.Pos > end)
 	})
 }
 
-// speaksOf reports whether a question may speak of a table: by a word of its name, or by a verb that no column
-// explains.
-func (h *held) speaksOf(t *schema.Table) bool {
-	kept := func(w string) bool {
-		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool { return o != t && nounOf(o.Name) == w })
-	}
-	name := strings.ToLower(t.Name) // countrylanguage
-	if slices.ContainsFunc(h.stems, func(w string) bool { return len(w) >= 4 && strings.Contains(name, w) && !kept(w) }) {
-		return true
-	}
-	if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-		own := func(w string) bool { return !general[w] && !kept(w) && h.says(w) && !h.elsewhere(t, w) }
-		return slices.ContainsFunc(words.Stems(c.Name), own)
+// speaksOf reports whether a question may speak of a table: by a word of its name or of its columns, or by a verb that
+// no column explains.
+func (h held) speaksOf(t *schema.Table) bool {
+	others := except(h.tables, func(o *schema.Table) bool { return o == t })
+	own := except(h.stems, func(w string) bool { return byNoun(others, w) != nil })
+	name, parts := strings.ToLower(t.Name), words.Stems(t.Name)
+	if slices.ContainsFunc(own, func(w string) bool {
+		return len(w) >= 4 && strings.Contains(name, w) || // countrylanguage
+			slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(w, part[:min(4, len(part))]) })
 	}) {
 		return true
 	}
-	for _, part := range words.Stems(t.Name) {
-		begin := part[:min(4, len(part))]
-		if slices.ContainsFunc(h.stems, func(w string) bool { return strings.HasPrefix(w, begin) && !kept(w) }) {
-			return true
-		}
-	}
-	for _, m := range implies.FindAllStringSubmatch(h.asked, -1) {
-		verb := m[1] + m[2]
-		explained := states[verb] || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-			return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
-				return strings.HasPrefix(verb, w[:min(3, len(w))])
-			})
-		})
-		if !explained {
-			return true
-		}
-	}
-	return false
+	own = except(own, func(w string) bool {
+		return general[w] || slices.ContainsFunc(others, func(o *schema.Table) bool { return anyColumn(o, naming(w)) })
+	})
+	return anyColumn(t, naming(own...)) || slices.ContainsFunc(implies.FindAllStringSubmatch(h.asked, -1),
+		func(m []string) bool { return !h.explains(m[1] + m[2]) })
 }
 
-// elsewhere reports whether a word is a part of a column's name of another table that the statement reads.
-func (h *held) elsewhere(than *schema.Table, word string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return t != than && slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return slices.Contains(words.Stems(c.Name), word)
+// explains reports whether a verb is one of a state, or a column of the statement begins like it.
+func (h held) explains(verb string) bool {
+	return states[verb] || h.anyMention(func(c mention) bool {
+		return slices.ContainsFunc(words.Stems(c.Column), func(w string) bool {
+			return strings.HasPrefix(verb, w[:min(3, len(w))])
 		})
 	})
 }
 
 // doesNot finds a denial of the verb: "countries that do not speak English", and not "orders that are not shipped".
-var doesNot = regexp.MustCompile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|` +
-	`\b(?:have|has|had|with) no\b|` +
-	`\bfor (?:which|whom)\b.*\bnot\b`)
+var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|\b(?:have|has|had|
+		with) no\b|\bfor (?:which|whom)\b.*\bnot\b`)
 
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
 // not speak English, by one language that is not English.
-func (h *held) besides() string {
-	if len(h.selects) != 1 || len(h.outline.Aggregates)+len(h.outline.GroupBy) > 0 || !doesNot.MatchString(h.asked) {
+func (h held) besides() string {
+	if !h.single || len(h.Aggregates)+len(h.GroupBy) > 0 || !h.asks(doesNot) {
 		return ""
 	}
 	for _, c := range h.constant {
-		at := h.operator(c.at)
-		t, _ := h.home(c.column)
-		if c.op != "<>" && c.op != "!=" || at < 0 || t == nil || !h.named(c.text) || h.showsTable(t) || !h.partOfShown(t) {
+		t := c.column.of
+		owned := func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) } // several may belong to one
+		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) || !h.anyTable(owned) {
 			continue
 		}
-		with := h.run(h.replaced(map[int]string{at: "="}))
-		if shown := h.shown(); with != nil && shown != nil && shareRow(with, shown) {
-			return fmt.Sprintf("The question denies %s, and rows of the answer have it beside others.", c.text)
+		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()
+		if with != nil && shown != nil && shareRow(with, shown) {
+			return tell("The question denies %s, and rows of the answer have it beside others.", c.text)
 		}
 	}
 	return ""
 }
 
-// partOfShown reports whether rows of a table belong to rows of one that the select list shows: several may belong to
-// one.
-func (h *held) partOfShown(t *schema.Table) bool {
-	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
-		return slices.ContainsFunc(h.tables, func(o *schema.Table) bool {
-			return o.Name == k.RefTable && o != t && h.showsTable(o)
-		})
-	})
-}
-
 // showsTable reports whether the outer select list has a column of a table.
-func (h *held) showsTable(t *schema.Table) bool {
-	tables := h.selects[0].Tables
-	return h.outline.Star || slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		of, _ := h.home(c)
-		return len(tables) > 0 && c.Pos < tables[0].Pos && of == t
+func (h held) showsTable(t *schema.Table) bool {
+	from := h.selects[0].Tables
+	return h.Star || h.anyMention(func(c mention) bool {
+		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t
 	})
 }
 

@@ -2,7 +2,6 @@ package doubt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,34 +13,28 @@ import (
 )
 
 // plain are words that values share with other words of questions.
-var plain = words.Set("all other new old none yes no true false unknown total number name first last high low " +
-	"open may will order type date both main top best day month year and the of in for with value status active " +
-	"general standard normal current a i to")
+var plain = words.Set(`all other new old none yes no true false unknown total number name first last high low
+	open may will order type date both main top best day month year and the of in for with value status active
+	general standard normal current a i to`)
 
-// value compares the stored values that the question names with the values by which the statement compares
-// their column.
-func (h *held) value() string {
+// value compares the stored values that the question names with the values by which the statement compares their
+// column.
+func (h held) value() string {
 	if h.Values == nil {
 		return ""
 	}
-	for _, v := range h.Values.Named(h.Question.Text + currencyCodes(h.asked)) {
-		isHome := func(t *schema.Table) bool { return t.Schema == v.Schema && t.Name == v.Table }
-		at := slices.IndexFunc(h.tables, isHome)
-		if at < 0 && h.lacksTable(v) {
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
-		}
-		if at < 0 || h.writesText(v.Value) {
-			continue
-		}
-		t := h.tables[at]
+	for _, v := range h.Values.Named(h.Text + currencyCodes(h.asked)) {
+		t, _ := h.Schema.Lookup(v.Schema, v.Table)
+		isRead := slices.Contains(h.tables, t)
 		other, compared := h.comparedWith(t, v.Column)
 		switch {
-		case compared && other == "" && h.pairs(t, v):
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
+		case !isRead && h.lacksTable(v):
+			return lack(v.Value)
+		case !isRead || h.writesText(v.Value):
 		case compared && other != "" && !h.denied(v.Value):
-			return fmt.Sprintf("The question says %s, the statement %s.", v.Value, other)
-		case !compared && h.misses(t, v):
-			return fmt.Sprintf("The question says %s, and the statement does not.", v.Value)
+			return differ(v.Value, other)
+		case compared && other == "" && h.pairs(t, v), !compared && h.misses(t, v):
+			return lack(v.Value)
 		}
 	}
 	return ""
@@ -49,42 +42,34 @@ func (h *held) value() string {
 
 // lacksTable reports whether the question puts a value beside the name of its table, "the Toys category", and the
 // statement has neither that nor a key in its place.
-func (h *held) lacksTable(v contradict.Stored) bool {
+func (h held) lacksTable(v contradict.Stored) bool {
 	noun, value := nounOf(v.Table), strings.ToLower(v.Value)
 	beside := h.hasPhrase(value+" "+noun) || h.hasPhrase(noun+" "+value)
-	if !beside || !strings.Contains(h.Question.Text, v.Value) || h.writesText(v.Value) {
-		return false
-	}
-	return !slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		t, column := h.home(c)
-		return slices.Contains(words.Stems(c.Column), noun) || t != nil && refersTo(t, column.Name) == v.Table
-	})
+	return beside && strings.Contains(h.Text, v.Value) && !h.writesText(v.Value) &&
+		!h.anyMention(func(c mention) bool { return named(c.Column, noun) || refersTo(c.of, c.Column) == v.Table })
 }
 
-// pairs reports whether the question puts a value beside another one of its column, which is all that the statement takes:
-// "urgent or high".
-func (h *held) pairs(t *schema.Table, v contradict.Stored) bool {
+// pairs reports whether the question puts a value beside another one of its column, which is all that the statement
+// takes: "urgent or high".
+func (h held) pairs(t *schema.Table, v contradict.Stored) bool {
 	value := strings.ToLower(v.Value)
 	return slices.ContainsFunc(h.constant, func(c constant) bool {
-		home, column := h.home(c.column)
-		if home != t || !strings.EqualFold(column.Name, v.Column) || !c.equal() {
-			return false
-		}
-
 		other := strings.ToLower(c.text)
-		return slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
-			return h.hasPhrase(value+join+other) || h.hasPhrase(other+join+value)
-		})
+		return c.equal() && c.column.is(t, v.Column) &&
+			slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
+				return h.hasPhrase(value+join+other) || h.hasPhrase(other+join+value)
+			})
 	})
 }
 
 // denied reports whether the question says that it wants others than a value: "bookings that were not kept".
-func (h *held) denied(value string) bool {
-	before, _, found := strings.Cut(h.asked, strings.ToLower(value))
-	return found && denial.MatchString(before)
+func (h held) denied(value string) bool {
+	before, _, _ := strings.Cut(h.asked, strings.ToLower(value))
+	return denial.MatchString(before)
 }
 
-var denial = regexp.MustCompile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|n['’]t)[ -](?:\pL+ )?$`)
+var denial = compile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|
+		n['’]t)[ -](?:\pL+ )?$`)
 
 // currencyCodes are the codes of currencies that a question names in words.
 func currencyCodes(asked string) (codes string) {
@@ -95,125 +80,92 @@ func currencyCodes(asked string) (codes string) {
 }
 
 var (
-	currencies   = regexp.MustCompile(`\b(euro|dollar|franc|yen|sterling)s?\b`)
-	currencyCode = map[string]string{"euro": "EUR", "dollar": "USD", "franc": "CHF", "yen": "JPY", "sterling": "GBP"}
+	currencies   = compile(`\b(euro|dollar|franc|yen|sterling)s?\b`)
+	currencyCode = words.Pairs("euro EUR dollar USD franc CHF yen JPY sterling GBP")
 )
 
-// writesText reports whether a text stands in a string of the statement, or is one part of it, or its words
-// are names there.
-func (h *held) writesText(value string) bool {
+// writesText reports whether a text stands in a string of the statement, or is one part of it, or its words are names
+// there.
+func (h held) writesText(value string) bool {
 	value = strings.ToLower(value)
 	for _, c := range h.constant {
 		text := strings.ToLower(strings.Trim(c.text, "%_ "))
-		if !c.number && text != "" && (strings.Contains(text, value) || strings.Contains(value, text) &&
-			len(text) >= 3) {
+		if !c.number && text != "" && (strings.Contains(text, value) || strings.Contains(value, text) && len(text) >= 3) {
 			return true
 		}
 	}
-	stems := stemsOf(value)
-	for _, c := range h.columns {
-		if slices.ContainsFunc(words.Stems(c.Column), func(w string) bool { return slices.Contains(stems, w) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(words.Stems(t.Name), func(w string) bool { return slices.Contains(stems, w) })
-	})
+	return h.inNamesHere(stemsOf(value))
 }
 
-// comparedWith returns a text with which the statement compares a column and which the question does not name.
-// compared says
-// that it compares the column with something.
-func (h *held) comparedWith(t *schema.Table, column string) (other string, compared bool) {
+// inNamesHere reports whether one of words stands in a name of a table or a column of the statement.
+func (h held) inNamesHere(stems []string) bool {
+	return h.anyMention(func(c mention) bool { return named(c.Column, stems...) }) ||
+		h.anyTable(func(t *schema.Table) bool { return named(t.Name, stems...) })
+}
+
+// comparedWith returns a text with which the statement compares a column and which the question does not name. compared
+// says that it compares the column with something.
+func (h held) comparedWith(t *schema.Table, column string) (other string, compared bool) {
 	for _, c := range h.constant {
-		home, found := h.home(c.column)
-		if home != t || !strings.EqualFold(found.Name, column) || c.op == "" {
+		if !c.column.is(t, column) {
 			continue
 		}
 		compared = true
-		if c.equal() && !c.number && !h.named(c.text) && other == "" {
+		if other == "" && h.unnamed(c) {
 			other = strings.Trim(c.text, "%")
 		}
 	}
 	return other, compared
 }
 
-// misses reports whether a value that the question names belongs to a filter that the statement lacks: the
-// column holds few
-// values, no other text of the table stands for it, and the word is no usual one.
-func (h *held) misses(t *schema.Table, v contradict.Stored) bool {
+// unnamed reports whether the statement keeps the rows with a text that the question does not name.
+func (h held) unnamed(c constant) bool { return c.equal() && !c.number && !h.named(c.text) }
+
+// misses reports whether a value that the question names belongs to a filter that the statement lacks: the column holds
+// few values, no other text of the table stands for it, and the word is no usual one.
+func (h held) misses(t *schema.Table, v contradict.Stored) bool {
 	c, ok := t.Column(v.Column)
 	value := strings.ToLower(v.Value)
-	if !ok || c.Profile == nil || c.Profile.Distinct < 2 || c.Profile.Distinct > 60 || h.uses(t, v.Column) ||
+	if !ok || h.uses(t, v.Column) || profileOf(c).Distinct < 2 || profileOf(c).Distinct > 60 ||
 		len(v.Value) < 2 || strings.HasSuffix(value, "ing") && strings.Contains(h.asked, value+" for ") {
 		return false
 	}
 	beside := slices.ContainsFunc(words.OfName(v.Column), func(w string) bool { return h.hasPhrase(value + " " + w) })
-	if plain[value] && !beside {
+	if plain[value] && !beside ||
+		slices.ContainsFunc(h.constant, func(x constant) bool { return x.column.of == t && h.unnamed(x) }) {
 		return false
 	}
-	for _, x := range h.constant {
-		if home, _ := h.home(x.column); home == t && !x.number && x.equal() && !h.named(x.text) {
-			return false
-		}
-	}
-	stems := stemsOf(v.Value)
-	names := func(t *schema.Table) bool {
-		return slices.ContainsFunc(words.Stems(t.Name), func(w string) bool { return slices.Contains(stems, w) })
-	}
-	columns := func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return slices.ContainsFunc(words.Stems(c.Name), func(w string) bool { return slices.Contains(stems, w) })
-		})
-	}
-	anyTable := slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(&t) })
-	return !anyTable && !slices.ContainsFunc(h.tables, columns)
+	names := naming(stemsOf(v.Value)...)
+	return !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(t.Name) }) &&
+		!h.anyTable(func(t *schema.Table) bool { return anyColumn(t, names) })
 }
 
-// code compares a value that the question names in a table of names with the key by which the statement picks
-// one of them:
-// Spain and 'FR'.
-func (h *held) code() string {
-	if h.Values == nil {
+// code compares a value that the question names in a table of names with the key by which the statement picks one of
+// them: Spain and 'FR'.
+func (h held) code() string {
+	keys := except(h.constant, func(c constant) bool {
+		return c.op != "=" || refersTo(c.column.of, c.column.Column) == "" || h.named(c.text)
+	})
+	if h.Values == nil || len(keys) == 0 {
 		return ""
 	}
-	keys := h.keyConstants()
-	if len(keys) == 0 {
-		return ""
-	}
-	for _, v := range h.Values.Named(h.Question.Text) {
-		for _, c := range keys[strings.ToLower(v.Table)] {
-			names, ok := h.Schema.Lookup(v.Schema, v.Table)
-			if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
-				break
+	for _, v := range h.Values.Named(h.Text) {
+		names, ok := h.Schema.Lookup(v.Schema, v.Table)
+		if !ok || slices.Contains(h.tables, names) || len(names.PrimaryKey) != 1 {
+			continue
+		}
+		for _, c := range keys {
+			if !strings.EqualFold(refersTo(c.column.of, c.column.Column), v.Table) {
+				continue
 			}
-			key := h.run("SELECT " + h.quoted(names.PrimaryKey[0]) + " FROM " + h.quotedTable(names) + " WHERE " + h.quoted(v.Column) + " = " + literal(v.Value))
-			if key != nil && len(key.Rows) == 1 && !h.writesConstant(fmt.Sprint(key.Rows[0][0])) && !strings.EqualFold(fmt.Sprint(key.Rows[0][0]), c.text) {
-				return fmt.Sprintf("The question says %s, which is %v; the statement says %s.", v.Value,
-					key.Rows[0][0], c.text)
+			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names),
+				h.quoted(v.Column), literal(v.Value))
+			if key := fmt.Sprint(valueOf(t)); valueOf(t) != nil && !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
+				return tell("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
 			}
 		}
 	}
 	return ""
-}
-
-// keyConstants returns the constants that the question does not name and that a foreign key equals, by the table that the key
-// refers to, in lower case.
-func (h *held) keyConstants() map[string][]constant {
-	var list map[string][]constant
-	for _, c := range h.constant {
-		t, column := h.home(c.column)
-		if t == nil || c.op != "=" || h.named(c.text) {
-			continue
-		}
-		if of := strings.ToLower(refersTo(t, column.Name)); of != "" {
-			if list == nil {
-				list = map[string][]constant{}
-			}
-			list[of] = append(list[of], c)
-		}
-	}
-	return list
 }
 
 // inNames reports whether a word of a text is one of the name of a table or a column.
@@ -222,209 +174,76 @@ func (a answer) inNames(text string) bool {
 }
 
 // general are words of names that say nothing about which column it is.
-var general = words.Set("id name date time at on in of the no number code type value is has key text day year " +
-	"flag by to for a an and all total amount count")
+var general = words.Set(`id name date time at on in of the no number code type value is has key text day year
+	flag by to for a an and all total amount count`)
 
 // column looks for a column that the question names while the statement takes its sibling: shipped_at and ordered_at.
-func (h *held) column() string {
+func (h held) column() string {
 	for _, c := range h.columns {
-		t, used := h.home(c)
-		if t == nil || !h.decides(c) || h.stillNull(c) {
+		if c.of == nil || !h.decides(c) || // or it has not ended: removed_on IS NULL, for what is installed
+			ended.MatchString(c.Column) && isNull.MatchString(h.upper[min(len(h.upper), c.Pos):]) {
 			continue
 		}
-		for i := range t.Columns {
-			other := &t.Columns[i]
-			untaxed := taxed.MatchString(other.Name) && withoutTax.MatchString(h.asked)
-			if h.uses(t, other.Name) || !siblings(t, used, other) || untaxed {
+		for i := range c.of.Columns {
+			other := &c.of.Columns[i]
+			untaxed := taxed.MatchString(other.Name) && h.asks(withoutTax)
+			if h.uses(c.of, other.Name) || !siblings(c.of, c.known, other) || untaxed {
 				continue
 			}
-			named, mine := without(words.Stems(other.Name), words.Stems(used.Name)),
-				without(words.Stems(used.Name), words.Stems(other.Name))
-			if len(named) == 0 || !h.allNamed(named) || slices.ContainsFunc(mine, h.knows) || h.inConstants(named) {
-				continue
+			theirs, mine := words.Stems(other.Name), words.Stems(c.known.Name)
+			named := without(theirs, mine)
+			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) && !h.inConstants(named) {
+				return tell("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
+					c.known.Name, other.Name)
 			}
-			return fmt.Sprintf("The question says %s, the statement takes %s and not %s.", strings.Join(named,
-				" "), used.Name, other.Name)
 		}
 	}
 	return ""
 }
 
-// knows reports whether the question or its evidence has this word.
-func (h *held) knows(stem string) bool { return slices.Contains(h.known, stem) }
-
-// stillNull reports whether a column says that something has not ended: removed_on IS NULL, for what is installed.
-func (h *held) stillNull(c sqlshape.ColumnRef) bool {
-	rest := h.upper[min(len(h.upper), c.Pos):]
-	return ended.MatchString(c.Column) && regexp.MustCompile(`^(?:\w+\.)?\w+ IS NULL\b`).MatchString(rest)
-}
+var isNull = compile(`^(?:\w+\.)?\w+ IS NULL\b`)
 
 // decides reports whether a mention decides about rows or figures: it is compared, joined, grouped by or aggregated.
-func (h *held) decides(c sqlshape.ColumnRef) bool {
-	if c.Operand {
+func (h held) decides(c mention) bool {
+	if c.Operand || slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool {
+		return s.Has(c.Pos) && slices.ContainsFunc(s.GroupBy, c.writes)
+	}) {
 		return true
 	}
-	i, _ := slices.BinarySearchFunc(h.tokens, c.Pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
-	if c.Qualifier != "" && i < len(h.tokens) {
-		for h.word(i+1) == "." {
-			i += 2
-		}
-	}
-	for i--; h.word(i) == "." || h.word(i) == strings.ToUpper(c.Qualifier) && c.Qualifier != ""; i-- {
-	}
-	return i > 0 && h.word(i) == "(" && h.tokens[i-1].Kind == sqltext.Word ||
-		slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool {
-			return s.Has(c.Pos) && slices.ContainsFunc(s.GroupBy, func(g string) bool {
-				return strings.EqualFold(g, c.Column) || strings.EqualFold(g, c.Qualifier+"."+c.Column)
-			})
-		})
+	at := h.tokenAt(c.Pos)
+	return at > 1 && h.word(at-1) == "(" && h.tokens[at-2].Kind == sqltext.Word
 }
 
-// siblings reports whether two columns of a table are easily taken for each other: both hold times, both refer
-// to one table,
-// or they have one type and a word in common, or are figures of one word.
+// siblings reports whether two columns of a table are easily taken for each other: both hold times, both refer to one
+// table, or they have one type and a word in common, or are figures of one word.
 func siblings(t *schema.Table, a, b *schema.Column) bool {
-	if a.Name == b.Name {
-		return false
-	}
 	at, bt := refersTo(t, a.Name), refersTo(t, b.Name)
-	if at != "" || bt != "" {
-		return at == bt
-	}
-	if timed(a.Name, a.Type) || timed(b.Name, b.Type) {
-		return timed(a.Name, a.Type) && timed(b.Name, b.Type)
+	isTime := timed(a.Name, a.Type)
+	switch {
+	case at != bt:
+		return false
+	case at != "":
+		return true
+	case isTime != timed(b.Name, b.Type):
+		return false
+	case isTime:
+		return true
 	}
 	aw, bw := words.Stems(a.Name), words.Stems(b.Name)
-	return strings.EqualFold(a.Type, b.Type) && (slices.ContainsFunc(aw, func(w string) bool {
-		return w != "id" &&
-			slices.Contains(bw, w)
-	}) || len(aw) == 1 && len(bw) == 1 && realType.MatchString(a.Type))
+	return strings.EqualFold(a.Type, b.Type) && (share(except(aw, func(w string) bool { return w == "id" }), bw) ||
+		len(aw) == 1 && len(bw) == 1 && realType.MatchString(a.Type))
 }
 
-var realType = regexp.MustCompile(`(?i)REAL|DOUBLE|FLOAT|DEC|NUMERIC|MONEY`)
+var realType = compile(`(?i)REAL|DOUBLE|FLOAT|DEC|NUMERIC|MONEY`)
 
 // refersTo is the table to which a column refers; "" for none.
 func refersTo(t *schema.Table, column string) string {
+	if t == nil {
+		return ""
+	}
 	for _, k := range t.ForeignKeys {
 		if len(k.Columns) == 1 && strings.EqualFold(k.Columns[0], column) {
 			return k.RefTable
-		}
-	}
-	return ""
-}
-
-// without returns the words of a that neither b has nor are general.
-func without(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) || general[w] })
-}
-
-// allNamed reports whether the question itself has all of these words.
-func (h *held) allNamed(list []string) bool {
-	return !slices.ContainsFunc(list, func(w string) bool {
-		return !h.says(w) && !slices.ContainsFunc(h.stems, func(s string) bool {
-			return len(w) > 4 && len(s) > 4 && w[:5] == s[:5] && !nameOfTable(h.tables, s)
-		})
-	})
-}
-
-// nameOfTable reports whether a word is one of the name of a table.
-func nameOfTable(tables []*schema.Table, stem string) bool {
-	return slices.ContainsFunc(tables, func(t *schema.Table) bool {
-		return slices.Contains(words.Stems(t.Name),
-			stem)
-	})
-}
-
-// inConstants reports whether one of words stands in a constant or in a name of the statement.
-func (h *held) inConstants(list []string) bool {
-	return slices.ContainsFunc(list, func(w string) bool {
-		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) }) ||
-			slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool { return slices.Contains(words.Stems(c.Column), w) }) ||
-			slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return slices.Contains(words.Stems(t.Name), w) })
-	})
-}
-
-// flag looks for a column of yes and no that the question names and the statement does not read.
-func (h *held) flag() string {
-	for _, t := range h.tables {
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			named := without(words.Stems(c.Name), nil)
-			if len(named) != 1 || !isFlag(c) && !isYesOrNoText(c) || h.uses(t, c.Name) || h.inConstants(named) {
-				continue
-			}
-			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
-				!h.Question.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
-				return fmt.Sprintf("The question says %s, and the statement does not read %s.", named[0], c.Name)
-			}
-		}
-	}
-	return ""
-}
-
-// isFlag reports whether a column holds yes and no.
-func isFlag(c *schema.Column) bool { return strings.Contains(strings.ToUpper(c.Type), "BOOL") }
-
-var (
-	// careful are columns and values by which people leave out rows that do not count.
-	careful = regexp.MustCompile(`(?i)delet|remov|archiv|terminat|scrap|retire|active|enabled|valid|void|cancel|refund|status|state|` +
-		`test|churn|closed|end|left|current|discontinu|expire|draft|is_|until|_to$`)
-	usual = regexp.MustCompile(`(?i)^(?:done|complete[d]?|active|valid|current|final|posted|confirmed|enabled|` +
-		`approved|live|closed|success\w*|finished|y|yes|true|t|a|1)$`)
-	// vague are words that may stand for any bound.
-	vague = regexp.MustCompile(`(?i)\b(?:high|higher|low|lower|large|larger|small|smaller|big|bigger|old|older|` +
-		`young|younger|new|newer|long|longer|short|shorter|` +
-		`heavy|cheap|expensive|adults?|minors?|children|seniors?|teen\w*|good|bad|well|poor|rich|popular|` +
-		`frequent\w*|recent\w*|many|few|often|rare\w*|several|` +
-		`multiple|most|above|below|over|under|top|normal|abnormal|over-?due|late|early|more|less|excellent|` +
-		`fail\w*|pass\w*|severe|warm|hot|cold|fast|slow|` +
-		`at least|not|no|without|never|only|any|some|exists?|ha[sd]|have|having|zero|free|positive|negative|` +
-		`percent\w*|ratio|share|rate|age|aged|centur\w*|decade)\b`)
-	timeWords = regexp.MustCompile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|` +
-		`till|recent\w*|last|past|next|previous|this|days?|dates?|weeks?|months?|` +
-		`quarters?|years?|daily|weekly|monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|` +
-		`aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|when|before|after|during|` +
-		`born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|over-due|late\w*|early|` +
-		`earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|still|future|period|` +
-		`time\w*|hours?|morning|afternoon|evening|night|expir\w*|` +
-		`active|open|due|no longer|former\w*|q[1-4]|h[12])\b`)
-)
-
-// unasked looks for a condition with a constant that nothing in the question stands for.
-func (h *held) unasked() string {
-	if len(h.Earlier) > 0 {
-		return ""
-	}
-	hasNumber := strings.ContainsAny(h.asked+h.evidence, "0123456789") ||
-		h.Question.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
-	for _, c := range h.constant {
-		t, column := h.home(c.column)
-		if t == nil || c.op == "" || strings.HasPrefix(c.op, "NOT") || c.op == "<>" || c.op == "!=" ||
-			careful.MatchString(column.Name) && usual.MatchString(c.text) {
-			continue
-		}
-		if h.word(c.at-1) == "LIMIT" || h.inCase(c.at) {
-			continue
-		}
-		isTime := statedTime.MatchString(c.text) && (!c.number && len(c.text) > 4 || h.yearly(c))
-		switch {
-		case isTime:
-			today := h.Now.Format("2006-01-02")
-			said := timeWords.MatchString(h.asked+" "+h.evidence) || hasNumber && c.op != "=" // drivers over 40
-			if !said && !strings.HasPrefix(c.text, today) {
-				return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name,
-					c.op, c.text)
-			}
-		case c.number && !timed(column.Name, column.Type) && !isKey(t, column.Name):
-			zero := sameNumber(c.text, "0") || sameNumber(c.text, "1")
-			if !zero && !hasNumber && !vague.MatchString(h.asked+" "+h.evidence) {
-				return fmt.Sprintf("The statement keeps %s %s %s, which the question does not say.", column.Name,
-					c.op, c.text)
-			}
-		case !c.number && (c.op == "=" || c.op == "IN"):
-			if h.unexplained(column, c.text) && !(denies.MatchString(h.asked) && h.listsOthers(c.column)) {
-				return fmt.Sprintf("The statement keeps only %s, which the question does not say.", c.text)
-			}
 		}
 	}
 	return ""
@@ -435,8 +254,103 @@ func isKey(t *schema.Table, column string) bool {
 	return refersTo(t, column) != "" || slices.Contains(t.PrimaryKey, column)
 }
 
+// without returns the words of a that neither b has nor are general.
+func without(a, b []string) []string {
+	return except(a, func(w string) bool { return slices.Contains(b, w) || general[w] })
+}
+
+// allNamed reports whether the question itself has all of these words.
+func (h held) allNamed(list []string) bool {
+	others := except(h.stems, func(s string) bool {
+		return h.anyTable(func(t *schema.Table) bool { return named(t.Name, s) })
+	})
+	return len(except(list, func(w string) bool { return h.says(w) || alike(others, w, 5, 5) })) == 0
+}
+
+// inConstants reports whether one of words stands in a constant or in a name of the statement.
+func (h held) inConstants(list []string) bool {
+	return h.inNamesHere(list) || slices.ContainsFunc(list, func(w string) bool {
+		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) })
+	})
+}
+
+// sayable are types of columns that say yes and no, and count nothing.
+var sayable = compile(`(?i)BOOL|TEXT|CHAR|ENUM`)
+
+// flag looks for a column of yes and no that the question names and the statement does not read.
+func (h held) flag() string {
+	for _, t := range h.tables {
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			named := without(words.Stems(c.Name), nil)
+			if len(named) != 1 || !isYesOrNo(c) || !sayable.MatchString(c.Type) || h.uses(t, c.Name) || h.inConstants(named) {
+				continue
+			}
+			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
+				!h.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
+				return tell("The question says %s, and the statement does not read %s.", named[0], c.Name)
+			}
+		}
+	}
+	return ""
+}
+
+var (
+	// careful are columns and values by which people leave out rows that do not count.
+	careful = compile(`(?i)delet|remov|archiv|terminat|scrap|retire|active|enabled|valid|void|cancel|refund|
+		status|state|test|churn|closed|end|left|current|discontinu|expire|draft|is_|until|_to$`)
+	usual = compile(`(?i)^(?:done|complete[d]?|active|valid|current|final|posted|confirmed|enabled|approved|
+		live|closed|success\w*|finished|y|yes|true|t|a|1)$`)
+	// vague are words that may stand for any bound.
+	vague = compile(`(?i)\b(?:high|higher|low|lower|large|larger|small|smaller|big|bigger|old|older|young|
+		younger|new|newer|long|longer|short|shorter|heavy|cheap|expensive|adults?|minors?|children|seniors?|
+		teen\w*|good|bad|well|poor|rich|popular|frequent\w*|recent\w*|many|few|often|rare\w*|several|multiple|
+		most|above|below|over|under|top|normal|abnormal|over-?due|late|early|more|less|excellent|fail\w*|
+		pass\w*|severe|warm|hot|cold|fast|slow|at least|not|no|without|never|only|any|some|exists?|ha[sd]|have|
+		having|zero|free|positive|negative|percent\w*|ratio|share|rate|age|aged|centur\w*|decade)\b`)
+	timeWords = compile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|till|
+		recent\w*|last|past|next|previous|this|days?|dates?|weeks?|months?|quarters?|years?|daily|weekly|
+		monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|
+		when|before|after|during|born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|
+		over-due|late\w*|early|earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|
+		still|future|period|time\w*|hours?|morning|afternoon|evening|night|expir\w*|active|open|due|no longer|
+		former\w*|q[1-4]|h[12])\b`)
+)
+
+// unasked looks for a condition with a constant that nothing in the question stands for.
+func (h held) unasked() string {
+	if len(h.Earlier) > 0 {
+		return ""
+	}
+	known := h.asked + " " + h.evidence
+	hasNumber := strings.ContainsAny(known, "0123456789") ||
+		h.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
+	for _, c := range h.constant {
+		column := c.column.known
+		if column == nil || c.drops() || careful.MatchString(column.Name) && usual.MatchString(c.text) || h.inCase(c.at) {
+			continue
+		}
+		said := true
+		switch {
+		case statedTime.MatchString(c.text) && (!c.number && len(c.text) > 4 || h.yearly(c)):
+			said = timeWords.MatchString(known) || hasNumber && c.op != "=" || // drivers over 40
+				strings.HasPrefix(c.text, h.Now.Format("2006-01-02"))
+		case c.number && !c.column.ofTime() && !isKey(c.column.of, column.Name):
+			said = apart(c.text, "0") == 0 || apart(c.text, "1") == 0 || hasNumber || vague.MatchString(known)
+		case !c.number && (c.op == "=" || c.op == "IN"):
+			if h.unexplained(column, c.text) && !(h.asks(denies) && h.listsOthers(c.column)) {
+				return tell("The statement keeps only %s, which the question does not say.", c.text)
+			}
+		}
+		if !said {
+			return tell("The statement keeps %s %s %s, which the question does not say.", column.Name, c.op, c.text)
+		}
+	}
+	return ""
+}
+
 // inCase reports whether a token stands in a CASE.
-func (h *held) inCase(at int) bool {
+func (h held) inCase(at int) bool {
 	depth := 0
 	for i := 0; i < at; i++ {
 		switch h.word(i) {
@@ -449,41 +363,29 @@ func (h *held) inCase(at int) bool {
 	return depth > 0
 }
 
-// unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that
-// names neither
-// a table nor a column and may be another name for it.
-func (h *held) unexplained(column *schema.Column, text string) bool {
-	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") ||
-		slices.ContainsFunc(words.Stems(column.Name), func(w string) bool { return !general[w] && h.says(w) }) {
+// unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that names
+// neither a table nor a column and may be another name for it.
+func (h held) unexplained(column *schema.Column, text string) bool {
+	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") || h.evidence != "" ||
+		share(without(words.Stems(column.Name), nil), h.stems) {
 		return false
 	}
-	for _, w := range unmarked(tokenize(h.timeless)) {
+	return !slices.ContainsFunc(unmarked(tokenize(h.timeless)), func(w token) bool {
 		stem := words.Stem(w.text)
-		if len(stem) <= 2 || slices.Contains(h.Question.language.Common, w.text) || idle[stem] ||
-			h.inNames(stem) || h.verbOf(stem) {
-			continue
-		}
-		return false
-	}
-	return strings.TrimSpace(h.Question.Evidence) == ""
+		return len(stem) > 2 && !slices.Contains(h.language.Common, w.text) && !idle[stem] &&
+			!h.inNames(stem) && !h.verbOf(stem)
+	})
 }
 
 // idle are words of questions that filter nothing.
-var idle = words.Set("place placed make made write wrote written issue issued have get got record recorded exist " +
-	"all together currently there do we our us total number total sum overall different distinct per each " +
-	"any had got out was who be by at on as an its her his she can way may per and are let see put did via the " +
-	"many much sell sold take took taken happen happened book booked create created come came store stored register " +
-	"registered receive received send sent ask asked open opened cost costs pay worth average mean")
+var idle = words.Set(`place placed make made write wrote written issue issued have get got record recorded exist
+	all together currently there do we our us total number total sum overall different distinct per each
+	any had got out was who be by at on as an its her his she can way may per and are let see put did via the
+	many much sell sold take took taken happen happened book booked create created come came store stored register
+	registered receive received send sent ask asked open opened cost costs pay worth average mean`)
 
 // verbOf reports whether a word begins like the name of a table or a column.
-func (h *held) verbOf(stem string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		has := func(name string) bool {
-			return slices.ContainsFunc(words.Stems(name), func(w string) bool {
-				return len(w) >= 4 &&
-					len(stem) >= 4 && w[:4] == stem[:4]
-			})
-		}
-		return has(t.Name) || slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return has(c.Name) })
-	})
+func (h held) verbOf(stem string) bool {
+	has := func(name string) bool { return alike(words.Stems(name), stem, 4, 4) }
+	return h.anyTable(func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
 }

@@ -2,191 +2,199 @@ package doubt
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // Superlatives, by what they ask for.
 var (
-	notUtmost = regexp.MustCompile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ]serving|longest ago|` +
-		`least recent(?:ly)?|most of|almost|last names?|first names?)\b`)
-	utmost = map[string]*regexp.Regexp{
-		"highest": regexp.MustCompile(`(?i)\b(?:top|highest|most|largest|greatest|biggest|maximum|max|longest|` +
-			`heaviest|tallest|richest|priciest|dearest|best[- ](?:paid|rated|selling))\b`),
-		"lowest": regexp.MustCompile(`(?i)\b(?:lowest|least|fewest|smallest|minimum|min|shortest|lightest|` +
-			`cheapest|poorest)\b`),
-		"latest": regexp.MustCompile(`(?i)\b(?:latest|newest|most recent(?:ly)?|youngest)\b`),
-		"earliest": regexp.MustCompile(`(?i)\b(?:earliest|oldest|longest[- ]serving|longest ago|` +
-			`least recent(?:ly)?)\b`),
+	notUtmost = compile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ]serving|longest ago|
+		least recent(?:ly)?|most of|almost|last names?|first names?)\b`)
+	latest   = compile(`(?i)\b(?:latest|newest|most recent(?:ly)?|youngest)\b`)
+	earliest = compile(`(?i)\b(?:earliest|oldest|longest[- ]serving|longest ago|least recent(?:ly)?)\b`)
+	utmost   = []struct {
+		end    string
+		form   *regexp.Regexp
+		ofTime bool
+	}{
+		{"highest", compile(`(?i)\b(?:top|highest|most|largest|greatest|biggest|maximum|max|longest|heaviest|
+			tallest|richest|priciest|dearest|best[- ](?:paid|rated|selling))\b`), false},
+		{"lowest", compile(`(?i)\b(?:lowest|least|fewest|smallest|minimum|min|shortest|lightest|cheapest|
+			poorest)\b`), false},
+		{"latest", latest, true},
+		{"earliest", earliest, true},
 	}
-	ranked = regexp.MustCompile(`(?i)rank|position|place|standing|order|grade|priority|league|tier`)
-	aged   = regexp.MustCompile(`(?i)(?:^|_)age(?:_|$)|Age$`)
+	ranked = compile(`(?i)rank|position|place|standing|order|grade|priority|league|tier`)
+	aged   = compile(`(?i)(?:^|_)age(?:_|$)|Age$`)
 )
 
 // fromTo finds an order of both ends, of which the first counts: newest to oldest.
-var fromTo = regexp.MustCompile(`(?i)\b(\pL+est|most \pL+) to (?:the )?(?:\pL+est|least \pL+)\b`)
+var fromTo = compile(`(?i)\b(\pL+est|most \pL+) to (?:the )?(?:\pL+est|least \pL+)\b`)
 
 var (
 	// endOf finds who did something first or last, and when: "the last to join", "who joined first", "when did Ann last
 	// order".
-	endOf = regexp.MustCompile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|` +
-		`which) (?:\pL+ )?\pL+ed (first|last)(?:$|[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|` +
-		`\b(first|last) \pL+ (?:of|for|by|from|per) (?:each|every)\b`)
-	bothEnds   = regexp.MustCompile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
-	ordinal    = regexp.MustCompile(`\b(?:first|last|second|third)\b`)
-	descending = regexp.MustCompile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
+	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
+		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:of|for|
+		by|from|per) (?:each|every)\b`)
+	ofName     = compile(`(?:first|last) name`)
+	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
+	ordinal    = compile(`\b(?:first|last|second|third)\b`)
+	descending = compile(`\bdescending\b|\bin desc|\bz (?:to|-) ?a\b|\bz-a\b|\breverse alphabetical`)
 	// fromEnd finds an order by the end at which it begins: "from short to long".
-	fromEnd = regexp.MustCompile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|expensive|many|` +
-		`heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|slow|poor|bad|high|long|large|big|` +
-		`expensive|many|heavy|strong|fast|rich|good|old|new)\b`)
-	ends = []string{"lowest", "highest", "earliest", "latest"}
+	fromEnd = compile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|
+		expensive|many|heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|
+		slow|poor|bad|high|long|large|big|expensive|many|heavy|strong|fast|rich|good|old|new)\b`)
+	ends      = []string{"lowest", "highest", "earliest", "latest"}
+	endOfTime = words.Pairs("first earliest last latest")
 )
 
 // lastFew finds a number of things at one end: "the last five orders".
-var lastFew = regexp.MustCompile(`\b(first|last) ` + numberWords + ` (\pL+)`)
+var lastFew = compile(`\b(first|last) <number> (\pL+)`)
 
 // endFirst finds the end of an order that stands first: "newest bookings first".
-var endFirst = regexp.MustCompile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
+var endFirst = compile(`\b(?:\pL+est|most recent)(?: \pL+){0,3} first(?:$|[,.?!])`)
 
-// severalEnds reports whether first and last may be of two things, or of a name or a period.
-func (h *held) severalEnds() bool {
-	return bothEnds.MatchString(h.asked) || relative.MatchString(h.asked) || strings.Contains(h.asked, "first name") ||
-		strings.Contains(h.asked, "last name")
-}
-
-// askedEnd returns the end of an order that the question asks for, and the word by which it does; "": none, or several.
-func (h *held) askedEnd() (asked, word string) {
-	text := notUtmost.ReplaceAllStringFunc(h.Question.Text, func(s string) string {
-		if utmost["latest"].MatchString(s) || utmost["earliest"].MatchString(s) {
+// utmostEnd returns the end of an order that a superlative asks for, and the superlative; several: there are such of
+// several ends.
+func (h held) utmostEnd() (asked, word string, several bool) {
+	text := notUtmost.ReplaceAllStringFunc(h.asked, func(s string) string {
+		if latest.MatchString(s) || earliest.MatchString(s) {
 			return s[strings.LastIndexAny(s, " -")+1:] // read below
 		}
 		return " "
 	})
-	text, question := fromTo.ReplaceAllString(text, "$1"), fromTo.ReplaceAllString(h.Question.Text, "$1")
-	for _, kind := range []string{"highest", "lowest", "latest", "earliest"} {
+	for _, u := range utmost {
 		of := text
-		if kind == "latest" || kind == "earliest" {
-			of = question
+		if u.ofTime {
+			of = h.asked
 		}
-		if found := utmost[kind].FindString(of); found != "" {
-			if asked != "" {
-				return "", ""
-			}
-			asked, word = kind, found
+		if found := u.form.FindString(fromTo.ReplaceAllString(of, "$1")); found != "" {
+			several = asked != ""
+			asked, word = u.end, found
+		}
+		if several {
+			break
 		}
 	}
+	return asked, word, several
+}
 
-	m := lastFew.FindStringSubmatch(h.asked)
-	if m != nil && asked == "" && h.inNames(m[3]) && !bothEnds.MatchString(h.asked) {
-		return map[string]string{"first": "earliest", "last": "latest"}[m[1]], m[0]
-	}
-	names := strings.NewReplacer("first name", "", "last name", "").Replace(endFirst.ReplaceAllString(h.asked, ""))
-	end := endOf.FindStringSubmatch(h.asked)
-	begins := fromEnd.FindStringSubmatch(h.asked)
+// askedEnd returns the end of an order that the question asks for, and the word by which it does; "": none, or several.
+func (h held) askedEnd() (asked, word string) {
+	asked, word, several := h.utmostEnd()
+	few, end, begins := lastFew.FindStringSubmatch(h.asked), endOf.FindStringSubmatch(h.asked),
+		fromEnd.FindStringSubmatch(h.asked)
 	switch {
+	case several:
+		return "", ""
 	case asked != "":
-	case end != nil && (end[3]+end[4] == "" || !h.severalEnds()):
-		return map[string]string{"first": "earliest", "last": "latest"}[end[1]+end[2]+end[3]+end[4]], cmp.Or(end[3]+end[4], end[0])
-	case descending.MatchString(h.asked):
+	case few != nil && h.inNames(few[3]) && !h.asks(bothEnds):
+		return endOfTime[few[1]], few[0]
+	case end != nil && (end[3]+end[4] == "" || !h.asks(bothEnds, relative, ofName)):
+		return endOfTime[strings.Join(end[1:], "")], cmp.Or(end[3]+end[4], end[0])
+	case h.asks(descending):
 		asked, word = "highest", "descending"
 	case begins != nil:
 		asked, word = ends[slices.IndexFunc(begins[1:], func(w string) bool { return w != "" })], begins[0]
 	}
-	if ordinal.MatchString(names) {
+	if ordinal.MatchString(ofName.ReplaceAllString(endFirst.ReplaceAllString(h.asked, ""), "")) {
 		return "", ""
 	}
 	return asked, word
 }
 
 // direction compares highest and lowest, latest and earliest with the order of the statement, or its MAX and MIN.
-func (h *held) direction() string {
+func (h held) direction() string {
 	asked, word := h.askedEnd()
 	if asked == "" || strings.Contains(h.asked, "rank") {
 		return ""
 	}
 
 	column, descends, ok := h.ordered()
-	named := column.Column != ""
-	if word == "descending" && (!ok || h.ofTime(column)) || strings.EqualFold(word, "top") && named {
+	isTime, isAge := column.ofTime(), aged.MatchString(column.Column)
+	if !ok || word == "descending" && isTime || word == "top" && column.Column != "" ||
+		ranked.MatchString(column.Column) && !isTime {
 		return ""
 	}
-	if !ok || column.Column == "" && (asked == "latest" || asked == "earliest") {
-		return ""
-	}
-	isTime, isAge := h.ofTime(column), aged.MatchString(column.Column)
 	up := asked == "highest"
 	switch {
-	case ranked.MatchString(column.Column) && !isTime:
-		return ""
 	case asked == "latest" || asked == "earliest":
 		if !isTime && !isAge {
 			return ""
 		}
 		up = (asked == "latest") != isAge
-	case isTime && column.Column != "":
+	case isTime:
 		return ""
 	}
 	if up == descends {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s, the statement takes the other end: %s.", strings.ToLower(word),
-		map[bool]string{true: "the highest first", false: "the lowest first"}[descends])
+	return tell("The question says %s, the statement takes the other end: the %s first.", word, endIn(descends))
 }
 
-// ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest
-// first. column
-// is zero for what is computed.
-func (h *held) ordered() (column sqlshape.ColumnRef, descends, ok bool) {
-	o := h.outline
+// endIn is the end at which an order begins.
+func endIn(descends bool) string {
+	if descends {
+		return "highest"
+	}
+	return "lowest"
+}
+
+// ordered returns the column by which the outer query orders and cuts off, and whether it takes the highest first.
+// column is zero for what is computed.
+func (h held) ordered() (column mention, descends, ok bool) {
+	o := h.Outline
 	if at := slices.IndexFunc(h.selects, func(s sqlshape.Select) bool {
-		return s.Nested && len(s.OrderBy) > 0 &&
-			s.Limit != ""
+		return s.Nested && len(s.OrderBy) > 0 && s.Limit != ""
 	}); !o.Limit && at >= 0 {
 		o = sqlshape.Outline{OrderBy: h.selects[at].OrderBy, Items: h.selects[at].Items, Limit: true}
 	}
-	if len(o.OrderBy) > 0 && (o.Limit || endFirst.MatchString(h.asked) || fromTo.MatchString(h.asked) ||
-		descending.MatchString(h.asked) || fromEnd.MatchString(h.asked)) {
-		term := strings.ToUpper(o.OrderBy[0])
-		term = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(term, "NULLS LAST"), "NULLS FIRST"))
-		descends = strings.HasSuffix(term, " DESC")
-		name := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(term, " DESC"), " ASC"))
-		for _, item := range o.Items {
-			if item.Alias != "" && strings.EqualFold(item.Alias, name) {
-				if item.Column == "" {
-					return column, descends, !strings.ContainsAny(item.Text, "-/")
-				}
-				name = strings.ToUpper(item.Text)
-			}
-		}
-		if !strings.Contains(name, "(") {
-			name = name[strings.LastIndex(name, ".")+1:]
-		}
-		if strings.ContainsAny(name, "()-+/*0123456789") {
-			return column, descends, (strings.HasPrefix(name, "COUNT(") || strings.HasPrefix(name, "SUM(")) &&
-				!strings.ContainsAny(name, "-/")
-		}
-		for _, c := range h.columns {
-			if strings.EqualFold(c.Column, strings.Trim(name, "\"`[]")) {
-				return c, descends, true
-			}
-		}
-		return column, descends, false
+	switch most, least := slices.Contains(o.Functions, "MAX"), slices.Contains(o.Functions, "MIN"); {
+	case len(o.OrderBy) > 0 && (o.Limit || h.asks(endFirst, fromTo, descending, fromEnd)):
+		return h.orderedBy(o)
+	case most == least || o.Limit || len(o.OrderBy) > 0:
+		return column, false, false
+	default:
+		return h.extreme(most)
 	}
-	most, least := slices.Contains(o.Functions, "MAX"), slices.Contains(o.Functions, "MIN")
-	if most == least || o.Limit || len(o.OrderBy) > 0 {
+}
+
+// orderedBy is ordered for the first term of an ORDER BY.
+func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) {
+	name := strings.ToUpper(directions.ReplaceAllString(o.OrderBy[0], ""))
+	descends = strings.Contains(strings.ToUpper(directions.FindString(o.OrderBy[0])), "DESC")
+	for _, item := range o.Items {
+		if !strings.EqualFold(item.Alias, name) {
+			continue
+		}
+		if item.Column == "" {
+			return column, descends, !strings.ContainsAny(item.Text, "-/")
+		}
+		name = strings.ToUpper(item.Text)
+	}
+	if !strings.Contains(name, "(") {
+		name = name[strings.LastIndex(name, ".")+1:]
+	}
+	if strings.ContainsAny(name, "()-+/*0123456789") {
+		counts := strings.HasPrefix(name, "COUNT(") || strings.HasPrefix(name, "SUM(")
+		return column, descends, counts && !strings.ContainsAny(name, "-/")
+	}
+	column = h.find(func(c mention) bool { return strings.EqualFold(c.Column, strings.Trim(name, "\"`[]")) })
+	return column, descends, column.Column != ""
+}
+
+// extreme is ordered for a MAX or a MIN.
+func (h held) extreme(most bool) (column mention, descends, ok bool) {
+	at := append(h.places("MAX", "("), h.places("MIN", "(")...)
+	if len(at) == 0 {
 		return column, false, false
 	}
-	for i := range h.tokens {
-		if w := h.word(i); (w == "MAX" || w == "MIN") && h.word(i+1) == "(" {
-			end := h.tokens[i+1].Pos
-			column = h.columnBehind(end)
-			return column, most, column.Column != "" &&
-				!strings.ContainsAny(h.Statement.SQL()[end+1:column.Pos], "()")
-		}
-	}
-	return column, false, false
+	end := h.tokens[slices.Min(at)+1].Pos
+	column = h.columnBehind(end)
+	return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()")
 }

@@ -1,95 +1,88 @@
 package doubt
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 var (
 	// bounded finds the word that makes a bound of a year, a month or a day: in front of it, or behind it.
-	bounded = regexp.MustCompile(`(?i)\b(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|` +
-		`\b(?:19|20)\d\d (?:or|and) (later|after|onwards?|newer|earlier|before|older)\b`)
+	bounded = compile(`(?i)\b(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|
+		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|\b(?:19|20)\d\d (?:or|and) (later|after|
+		onwards?|newer|earlier|before|older)\b`)
 	// between finds two times of which one begins a range and the other one ends it.
-	between = regexp.MustCompile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
+	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
 )
 
-// isNear reports whether two times are at most a day apart: a bound may take its day in or leave it out.
-func isNear(a, b time.Time) bool { return !a.IsZero() && !b.IsZero() && a.Sub(b).Abs() <= 24*time.Hour }
-
-// oneSided compares the time beside a word such as since or before with the bound of the statement.
-func (h *held) oneSided(times []stretch, told []stated) string {
-	m := bounded.FindStringSubmatch(h.Question.Text)
-	if m == nil || len(times) != 1 || len(told) != 1 || h.Question.Language == "" {
-		return ""
-	}
-
-	s, asked, fits := told[0].stretch, times[0], false
-	word := strings.ToLower(m[1] + m[2])
-	switch word {
-	case "from", "later", "onward", "onwards", "newer":
-		fits = isNear(s.from, asked.from)
-	case "since", "after":
-		fits = isNear(s.from, asked.from) || isNear(s.from, asked.to)
-	case "earlier", "older":
-		fits = isNear(s.to, asked.to)
-	default:
-		fits = isNear(s.to, asked.from) || isNear(s.to, asked.to)
-	}
-	switch {
-	case fits:
-		return ""
-	case m[2] != "":
-		return fmt.Sprintf("The question says %s and %s, the statement %s.", asked, word, s)
-	}
-	return fmt.Sprintf("The question says %s %s, the statement %s.", word, asked, s)
+// isNear reports whether a time is some days from another one at most: a bound may take its day in or leave it out.
+func isNear(a time.Time, days time.Duration, times ...time.Time) bool {
+	return slices.ContainsFunc(times, func(b time.Time) bool { return a.Sub(b).Abs() <= days*24*time.Hour })
 }
 
-// twoSided compares the two ends of a range with those of the statement.
-func (h *held) twoSided(times []stretch, told []stated) string {
-	if len(times) != 2 || len(told) != 1 || !between.MatchString(h.Question.Text) || h.Question.Language == "" {
+// oneSided compares the time beside a word such as since or before with the bound of the statement.
+func (h held) oneSided(told []stated) string {
+	m := bounded.FindStringSubmatch(h.asked)
+	if m == nil || len(h.times) != 1 || len(told) != 1 {
 		return ""
 	}
 
-	first, last, s := times[0], times[1], told[0].stretch
+	s, asked, word := told[0].stretch, h.times[0], m[1]+m[2]
+	bound, edge := s.to, edges[word]
+	if edge == "begin" || word == "since" || word == "after" {
+		bound = s.from
+	}
+	if edge != "end" && isNear(bound, 1, asked.from) || edge != "begin" && isNear(bound, 1, asked.to) {
+		return ""
+	}
+	if m[2] != "" {
+		return differ(tell("%s and %s", asked, word), s)
+	}
+	return differ(tell("%s %s", word, asked), s)
+}
+
+// edges are the words beside a time that say which end of it is the bound.
+var edges = words.Pairs("from begin later begin onward begin onwards begin newer begin earlier end older end")
+
+// twoSided compares the two ends of a range with those of the statement.
+func (h held) twoSided(told []stated) string {
+	if len(h.times) != 2 || len(told) != 1 || !h.asks(between) {
+		return ""
+	}
+
+	first, last, s := h.times[0], h.times[1], told[0].stretch
 	if last.from.Before(first.from) {
 		first, last = last, first
 	}
-	begins := s.from.IsZero() || isNear(s.from, first.from) || isNear(s.from, first.to)
-	ends := s.to.IsZero() || isNear(s.to, last.to) || isNear(s.to, last.from)
-	if begins && ends {
+	if (s.from.IsZero() || isNear(s.from, 1, first.from, first.to)) &&
+		(s.to.IsZero() || isNear(s.to, 1, last.to, last.from)) {
 		return ""
 	}
-	return fmt.Sprintf("The question says %s to %s, the statement %s.", first, last, s)
+	return differ(tell("%s to %s", first, last), s)
 }
 
 // average comparisons, by the side that they ask for.
 var (
-	aboveAverage = regexp.MustCompile(`(?i)\b(?:above|over|exceed\w*|(?:more(?: \pL+)?|dearer|higher|greater|larger|bigger|longer|` +
-		`heavier|taller|richer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
-	belowAverage = regexp.MustCompile(`(?i)\b(?:below|under|(?:less(?: \pL+)?|fewer|cheaper|lower|smaller|shorter|lighter|` +
-		`poorer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
+	aboveAverage = compile(`(?i)\b(?:above|over|exceed\w*|(?:more(?: \pL+)?|dearer|higher|greater|larger|bigger|
+		longer|heavier|taller|richer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
+	belowAverage = compile(`(?i)\b(?:below|under|(?:less(?: \pL+)?|fewer|cheaper|lower|smaller|shorter|lighter|
+		poorer) than) (?:the |its |their |our )?(?:\pL+ )?(?:average|mean)\b`)
 )
 
 // beyondAverage compares "above average" with the side of the average that the statement takes.
-func (h *held) beyondAverage() string {
-	text := h.Question.Text
-	above := aboveAverage.MatchString(text)
-	if above == belowAverage.MatchString(text) || denies.MatchString(text) {
+func (h held) beyondAverage() string {
+	side, op := "above", ">"
+	if h.asks(belowAverage) {
+		side, op = "below", "<"
+	}
+	if h.asks(aboveAverage) == h.asks(belowAverage) || h.asks(denies) {
 		return ""
 	}
 
-	wrong := []string{"<", "<="}
-	if !above {
-		wrong = []string{">", ">="}
-	}
-	for i := range h.tokens {
-		if h.word(i) == "(" && h.word(i+1) == "SELECT" && h.word(i+2) == "AVG" && slices.Contains(wrong, h.word(i-1)) &&
-			!h.ofTime(h.columnBefore(h.tokens[i].Pos)) {
-			return fmt.Sprintf("The question says %s average, the statement takes the other side.",
-				map[bool]string{true: "above", false: "below"}[above])
+	for _, i := range h.places("(", "SELECT", "AVG") {
+		if (constant{op: h.word(i - 1)}).beyond(op) && !h.columnBefore(i).ofTime() {
+			return tell("The question says %s average, the statement takes the other side.", side)
 		}
 	}
 	return ""

@@ -1,8 +1,6 @@
 package doubt
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,95 +11,90 @@ import (
 )
 
 var (
-	eachOf = regexp.MustCompile(`(?i)\b(?:per|(?:for|of|in|by|from|within|did|does) (?:each|every)|each|` +
-		`every)\s+((?:\pL+\s+)?\pL+)`)
-	byPair = regexp.MustCompile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|[?.!,]| (?:in|for|` +
-		`of|from|since|during)\b)`)
-	notGroup = regexp.MustCompile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|` +
-		`created|produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|` +
-		`\bper (?:cent|hour|gallon|capita|second|minute|unit|person|day)\b`)
+	eachOf = compile(`(?i)\b(?:per|(?:for|of|in|by|from|within|did|does) (?:each|every)|each|
+		every)\s+((?:\pL+\s+)?\pL+)`)
+	byPair = compile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|
+		[?.!,]| (?:in|for|of|from|since|during)\b)`)
+	notGroup = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
+		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
+		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
+		day)\b`)
 )
 
 // group looks for the rows that each, per and by ask for.
-func (h *held) group() string {
-	text := notGroup.ReplaceAllString(h.Question.Text, " ")
-	o := h.outline
+func (h held) group() string {
+	text := notGroup.ReplaceAllString(h.Text, " ")
+	if detail := h.grain(text); detail != "" {
+		return detail
+	}
+	o := h.Outline
 	grouped := len(o.GroupBy) > 0 || h.Statement.Uses("PARTITION") || h.Statement.Uses("GROUP") || len(o.SetOps) > 0
 	m := eachOf.FindStringSubmatch(text)
 	if m == nil {
 		m = h.byName(text)
 	}
-	if detail := h.grain(text); detail != "" {
-		return detail
-	}
 	switch {
-	case m == nil:
-	case h.unitOf(m[1]):
+	case m == nil || h.unitOf(m[1]):
 	case !grouped && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil && (len(h.Table.Rows) == 1 || o.Limit &&
-		len(h.selects) == 1) && len(o.Items) < 4 && !h.averaged(m[1]):
-		return fmt.Sprintf("The question asks for each %s, the statement answers for all together.",
-			strings.ToLower(m[1]))
+		h.single) && len(o.Items) < 4 && !h.averaged(m[1]):
+		return tell("The question asks for each %s, the statement answers for all together.", strings.ToLower(m[1]))
 	case len(o.GroupBy) == 1 || h.byKeyAndName():
 		if detail := h.otherGroup(m[1]); detail != "" {
 			return detail
 		}
 	}
-	if m := byPair.FindStringSubmatch(text); m != nil && len(o.GroupBy) == 1 && len(o.SetOps) == 0 &&
-		len(h.selects) == 1 && !o.Limit {
-		if shown := len(o.Items) - len(o.Aggregates); shown < 2 && !strings.Contains(o.GroupBy[0], "(") {
-			return fmt.Sprintf("The question asks by %s and %s, the statement groups by one of them.",
-				strings.ToLower(m[1]), strings.ToLower(m[2]))
-		}
+	m = byPair.FindStringSubmatch(strings.ToLower(text))
+	if m != nil && len(o.GroupBy) == 1 && h.single && !o.Limit &&
+		len(o.Items)-len(o.Aggregates) < 2 && !strings.Contains(o.GroupBy[0], "(") {
+		return tell("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
 	return ""
 }
 
 // unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh.
-func (h *held) unitOf(noun string) bool {
+func (h held) unitOf(noun string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(noun), " ")
-	return slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		return strings.Contains(strings.ToLower(c.Column), "per_"+first)
-	})
+	return h.anyMention(func(c mention) bool { return strings.Contains(strings.ToLower(c.Column), "per_"+first) })
 }
 
 var (
-	byOne    = regexp.MustCompile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
-	byPeriod = regexp.MustCompile(`(?i)\b(monthly|yearly|quarterly|weekly|daily|annual) (?:total|totals|sum|sums|` +
-		`count|counts|number|average|revenue|sales|turnover|figures|breakdown|amounts?)\b`)
-	grains = regexp.MustCompile(`(?i)\b(?:per|by|each|every) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
+	byOne    = compile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
+	byPeriod = compile(`(?i)\b(monthly|yearly|quarterly|weekly|daily|annual) (?:total|totals|sum|sums|count|
+		counts|number|average|revenue|sales|turnover|figures|breakdown|amounts?)\b`)
+	grains = compile(`(?i)\b(?:per|by|each|every) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
 )
 
 // byName finds "by country", where country is a name of the schema or a period.
-func (h *held) byName(text string) []string {
+func (h held) byName(text string) []string {
 	m := byOne.FindStringSubmatch(text)
 	if m == nil {
 		return byPeriod.FindStringSubmatch(text)
 	}
 	first, _, _ := strings.Cut(m[1], " ")
-	if slices.Contains([]string{"month", "year", "quarter", "week", "day"}, strings.ToLower(first)) ||
-		h.inNames(first) && len(h.outline.Aggregates) > 0 {
+	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.Aggregates) > 0 {
 		return m
 	}
 	return nil
 }
 
+var spans = words.Set("month year quarter week day")
+
 // How statements cut time, in upper case: %M is %m.
 var (
-	cutsYears  = regexp.MustCompile(`%Y|YEAR|1, 4`)
-	cutsMonths = regexp.MustCompile(`'%Y-%M'|'%M'|'YYYY-MM'|1, 7`)
-	cutsDays   = regexp.MustCompile(`'%D'|DAYOFMONTH|DAY FROM|'DAY'\s*,`)
-	cutsWeeks  = regexp.MustCompile(`'%[WU]'|WEEKDAY|DAYOFWEEK|DOW|DAYNAME|TO_CHAR`)
-	cutsLess   = regexp.MustCompile(`%M|MONTH|%B|'MM|-MM|1, 7|WEEK|%W|\bDATE(?:\b|_)|\bDAY`)
+	cutsYears  = compile(`%Y|YEAR|1, 4`)
+	cutsMonths = compile(`'%Y-%M'|'%M'|'YYYY-MM'|1, 7`)
+	cutsDays   = compile(`'%D'|DAYOFMONTH|DAY FROM|'DAY'\s*,`)
+	cutsWeeks  = compile(`'%[WU]'|WEEKDAY|DAYOFWEEK|DOW|DAYNAME|TO_CHAR`)
+	cutsLess   = compile(`%M|MONTH|%B|'MM|-MM|1, 7|WEEK|%W|\bDATE(?:\b|_)|\bDAY`)
 )
 
 // grain compares months and years of the question with those by which the statement groups.
-func (h *held) grain(text string) string {
-	m := grains.FindStringSubmatch(text)
-	if m == nil || len(h.outline.GroupBy) != 1 || len(grains.FindAllString(text, -1)) > 1 {
+func (h held) grain(text string) string {
+	found := grains.FindAllStringSubmatch(strings.ToLower(text), -1)
+	if len(found) != 1 || len(h.GroupBy) != 1 {
 		return ""
 	}
-	asked := strings.ToLower(m[1] + m[2])
-	switch {
+	switch asked := found[0][1] + found[0][2]; {
 	case asked == "month" && cutsYears.MatchString(h.upper) && !cutsLess.MatchString(h.upper):
 		return "The question asks for each month, the statement groups by year."
 	case asked == "year" && cutsMonths.MatchString(h.upper) && !strings.Contains(h.asked, "month"):
@@ -112,138 +105,89 @@ func (h *held) grain(text string) string {
 	return ""
 }
 
-// averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of the
-// things themselves, and where the things are no name of the schema.
-func (h *held) averaged(thing string) bool {
-	if !h.Question.Has("average", "mean", "avg") {
-		return false
-	}
-	if h.divides() {
-		return true
-	}
-
+// averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of
+// the things themselves, and where the things are no name of the schema.
+func (h held) averaged(thing string) bool {
 	first, _, _ := strings.Cut(thing, " ")
-	stem := words.Stem(strings.ToLower(first))
-	rows := slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem })
-	return slices.Contains(h.outline.Functions, "AVG") && (rows || !h.inNames(stem))
+	stem := words.Stem(first)
+	return h.Has("average", "mean", "avg") &&
+		(h.divides() || slices.Contains(h.Functions, "AVG") && (byNoun(h.tables, stem) != nil || !h.inNames(stem)))
 }
 
 // behindNoun are words that end a noun: by restaurant in 2024.
-var behindNoun = words.Set("in for of from since during with at on and or over where that who to before after between until last this " +
-	"each by as sorted ordered including excluding without except")
+var behindNoun = words.Set(`in for of from since during with at on and or over where that who to before after
+	between until last this each by as sorted ordered including excluding without except`)
 
 // byKeyAndName reports whether the groups are things: by the key of a table and then by a name of it.
-func (h *held) byKeyAndName() bool {
-	if len(h.outline.GroupBy) != 2 {
-		return false
-	}
-	var of [2]*schema.Table
-	for i, term := range h.outline.GroupBy {
-		at := strings.LastIndex(h.Statement.SQL(), "GROUP BY")
-		at += strings.Index(h.Statement.SQL()[max(at, 0):], term)
-		for _, c := range h.columns {
-			t, column := h.home(c)
-			if c.Pos != at || t == nil {
-				continue
-			}
-			isKey := slices.Equal(t.PrimaryKey, []string{column.Name})
-			if i == 0 && isKey || i == 1 && personal.MatchString(column.Name) {
-				of[i] = t
-			}
-		}
-	}
-	return of[0] != nil && of[0] == of[1]
+func (h held) byKeyAndName() bool {
+	by := h.groups()
+	return len(by) == 2 && by[0].of == by[1].of && by[0].keys() && personal.MatchString(by[1].Column)
 }
 
-// otherGroup looks for groups by something else than the question says: by another table, by what several rows of the table share,
-// or by another column.
-func (h *held) otherGroup(noun string) string {
-	stem := words.Stems(noun)
-	if len(stem) == 0 || len(h.selects) != 1 {
+// otherGroup looks for groups by something else than the question says: by another table, by what several rows of the
+// table share, or by another column.
+func (h held) otherGroup(noun string) string {
+	stem, by := words.Stems(noun), h.groups()
+	c := by[len(by)-1]
+	if len(stem) == 0 || !h.single || c.of == nil || named(c.known.Name, stem[0]) ||
+		slices.Contains(stem[1:], nounOf(c.of.Name)) {
 		return ""
 	}
-	of := slices.IndexFunc(h.tables, func(t *schema.Table) bool { return nounOf(t.Name) == stem[0] })
-	unread := of < 0 && (len(stem) == 1 || behindNoun[stem[1]]) &&
+
+	of, one := byNoun(h.tables, stem[0]), len(stem) == 1 || behindNoun[stem[1]]
+	unread := of == nil && one && personal.MatchString(c.Column) && !named(c.of.Name, stem[0]) &&
 		slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return slices.Equal(words.Stems(t.Name), stem[:1]) })
-	term := h.outline.GroupBy[len(h.outline.GroupBy)-1]
-	at := strings.LastIndex(h.Statement.SQL(), term)
-	for _, c := range h.columns {
-		t, column := h.home(c)
-		if c.Pos != at || t == nil || slices.Contains(words.Stems(column.Name), stem[0]) ||
-			slices.Contains(stem[1:], nounOf(t.Name)) {
-			continue
-		}
-		if unread && personal.MatchString(column.Name) && !slices.Contains(words.Stems(t.Name), stem[0]) {
-			return fmt.Sprintf("The question asks for each %s, the statement groups by %s.%s.", stem[0], t.Name, column.Name)
-		}
-		switch one := len(stem) == 1 || behindNoun[stem[1]]; {
-		case of < 0 && !(one && h.hasColumn(stem[0]) && nounOf(t.Name) != stem[0]):
-			continue
-		case of < 0:
-			return fmt.Sprintf("The question asks for each %s, the statement groups by %s.", stem[0], column.Name)
-		case t == h.tables[of] && !(one && isShared(t, column)), refersTo(t, column.Name) == h.tables[of].Name:
-			continue
-		}
-		// A table that belongs to one row of the other may name it.
-		if slices.ContainsFunc(h.tables[of].ForeignKeys,
-			func(k schema.ForeignKey) bool { return k.RefTable == t.Name && len(h.tables) == 2 }) {
-			continue
-		}
-		return fmt.Sprintf("The question asks for each %s, the statement groups by %s.%s.", stem[0], t.Name,
-			column.Name)
+	other := c.of.Name + "." + c.known.Name
+	switch {
+	case unread:
+	case of == nil && one && h.hasColumn(stem[0]):
+		other = c.known.Name
+	case of == nil, c.of == of && !(one && isShared(of, c.known)), refersTo(c.of, c.Column) == of.Name,
+		len(h.tables) == 2 && refersToTable(of, c.of): // a table that belongs to one row of the other may name it
+		return ""
 	}
-	return ""
+	return tell("The question asks for each %s, the statement groups by %s.", stem[0], other)
 }
 
-// hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does not mention.
-func (h *held) hasColumn(stem string) bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return slices.Equal(words.Stems(c.Name), []string{stem}) && !h.uses(t, c.Name)
+// hasColumn reports whether a word is the whole name of a column of the tables that are read, which the statement does
+// not mention.
+func (h held) hasColumn(stem string) bool {
+	return h.anyTable(func(t *schema.Table) bool {
+		return anyColumn(t, func(name string) bool {
+			return slices.Equal(words.Stems(name), []string{stem}) && !h.uses(t, name)
 		})
 	})
 }
 
 // isShared reports whether several rows of a table have one value of a column which does not name them.
 func isShared(t *schema.Table, c *schema.Column) bool {
-	p := c.Profile
-	return p != nil && p.Distinct > 0 && p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
+	p := profileOf(c)
+	return p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
 }
 
-var differing = regexp.MustCompile(`(?i)\b(different|distinct|unique|separate)\b`)
+var differing = compile(`\b(different|distinct|unique|separate)\b`)
 
 // distinct looks for a count of different things that counts each as often as it stands there.
-func (h *held) distinct() string {
-	m := differing.FindString(h.Question.Text)
-	if m == "" || !h.Question.Count && !h.Question.HowMany || h.Statement.Uses("DISTINCT") ||
-		h.Statement.Uses("GROUP") || !slices.Contains(h.outline.Aggregates, "COUNT") {
+func (h held) distinct() string {
+	m := differing.FindString(h.asked)
+	if m == "" || !h.Count && !h.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
+		!slices.Contains(h.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
 		return ""
 	}
 	if sql := h.countsDistinct(""); sql != "" && h.Query != nil && !h.differs(sql) {
 		return ""
 	}
-	if strings.Contains(strings.ReplaceAll(h.upper, " ", ""), "COUNT(*)") {
-		return ""
-	}
-	return fmt.Sprintf("The question asks for %s ones, the statement counts each as often as it stands there.",
-		strings.ToLower(m))
+	return tell("The question asks for %s ones, the statement counts each as often as it stands there.", m)
 }
 
-// countsDistinct is the statement with DISTINCT in its only COUNT of a column, which is column where that is
-// given; "": there
-// is none.
-func (h *held) countsDistinct(column string) string {
+// countsDistinct is the statement with DISTINCT in its only COUNT of a column, which is column where that is given; "":
+// there is none.
+func (h held) countsDistinct(column string) string {
 	by := map[int]string{}
-	for i := range h.tokens {
-		if h.word(i) == "COUNT" && h.word(i+1) == "(" && h.word(i+2) != "*" && h.word(i+2) != "DISTINCT" &&
-			h.word(i+2) != "CASE" {
-			end := i + 2
-			for h.word(end+1) == "." {
-				end += 2
-			}
-			if column == "" || strings.EqualFold(h.tokens[end].Text, column) {
-				by[i+1] = "(DISTINCT "
-			}
+	for _, i := range h.places("COUNT", "(") {
+		name := h.tokens[h.lastPart(min(i+2, len(h.tokens)-1))].Text
+		if !uncounted[h.word(i+2)] && (column == "" || strings.EqualFold(name, column)) {
+			by[i+1] = "(DISTINCT "
 		}
 	}
 	if len(by) != 1 {
@@ -252,145 +196,131 @@ func (h *held) countsDistinct(column string) string {
 	return h.replaced(by)
 }
 
+// uncounted are what a COUNT of a column does not begin with.
+var uncounted = words.Set("* DISTINCT CASE")
+
 var (
-	totalOf   = regexp.MustCompile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
-	countedBy = regexp.MustCompile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
+	totalOf   = compile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
+	countedBy = compile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
 )
 
 // countedMeasure is a column of amounts whose total the question asks for and whose rows the statement counts; "":
 // none.
-func (h *held) countedMeasure() string {
-	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.Statement.SQL())
-	if asked == nil || m == nil || len(h.outline.Aggregates) != 1 || h.Question.Has("number", "count", "how many") {
+func (h held) countedMeasure() string {
+	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.sql)
+	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
 		return ""
 	}
-	of := slices.IndexFunc(h.columns, func(c sqlshape.ColumnRef) bool { return strings.EqualFold(c.Column, m[1]) })
-	if of < 0 || h.ofTime(h.columns[of]) {
-		return ""
+	c := h.find(func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
+	if c.of != nil && !c.ofTime() && !isKey(c.of, c.known.Name) &&
+		named(c.known.Name, words.Stems(asked[1]+" "+asked[2])...) {
+		return c.known.Name
 	}
-	t, column := h.home(h.columns[of])
-	named := func(w string) bool { return slices.Contains(words.Stems(asked[1]+" "+asked[2]), w) }
-	if t == nil || slices.Contains(t.PrimaryKey, column.Name) || refersTo(t, column.Name) != "" ||
-		!slices.ContainsFunc(words.Stems(column.Name), named) {
-		return ""
-	}
-	return column.Name
+	return ""
 }
 
 // average looks for an average that is computed without one.
-func (h *held) average() string {
-	if h.Question.Sum && slices.Equal(h.outline.Aggregates, []string{"AVG"}) && len(h.selects) == 1 &&
-		!h.Question.Has("average", "mean", "avg", "typical*", "usual*") && h.evidence == "" {
+func (h held) average() string {
+	averages := h.Has("average", "mean", "avg")
+	if h.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
+		!h.Has("typical*", "usual*") && h.evidence == "" {
 		return "The question asks for a total, the statement takes an average."
 	}
 	if c := h.countedMeasure(); c != "" {
-		return fmt.Sprintf("The question asks for the total of %s, the statement counts its rows.", c)
+		return tell("The question asks for the total of %s, the statement counts its rows.", c)
 	}
-	if !h.Question.Has("average", "mean", "avg") || strings.Contains(h.evidence, "average") ||
-		h.Question.Has("above/below/than average", "above/below/than the average") {
+	switch {
+	case !averages || strings.Contains(h.evidence, "average") ||
+		h.Has("above/below/than average", "above/below/than the average"):
 		return ""
-	}
-	averages := slices.Contains(h.outline.Functions, "AVG") || h.divides() ||
-		slices.ContainsFunc(h.outline.Functions, func(f string) bool {
-			return strings.Contains(f, "AVG") || strings.Contains(f, "MEAN") || strings.Contains(f, "MEDIAN") ||
-				strings.Contains(f, "PERCENTILE")
-		})
-	named := slices.ContainsFunc(h.columns, func(c sqlshape.ColumnRef) bool {
-		w := words.Stems(c.Column)
-		return slices.Contains(w, "average") || slices.Contains(w, "avg") || slices.Contains(w, "mean")
-	})
-	if !averages && !named {
+	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
+		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
 		return "The question asks for an average, the statement computes none."
-	}
-	if strings.Count(h.asked, "average") == 1 && !strings.Contains(h.asked, "per ") &&
-		!strings.Contains(h.asked, " each ") && !strings.Contains(h.asked, "over ") &&
-		strings.Count(strings.ReplaceAll(h.upper, " ", ""), "AVG(") == 2 && len(h.selects) == 2 &&
-		len(h.selects[1].GroupBy) > 0 && len(h.selects[0].GroupBy) == 0 {
+	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 &&
+		len(h.selects) == 2 &&
+		len(h.selects[1].GroupBy) > 0 && len(h.GroupBy) == 0:
 		return "The question asks for one average, the statement averages the averages of groups."
 	}
 	return h.averageOf()
 }
 
-var byUnit = regexp.MustCompile(`/\s*10+(?:\.0*)?\b`)
+var (
+	averaging = compile(`AVG|MEAN|MEDIAN|PERCENTILE`)
+	ofParts   = compile(`per | each |over `)
+)
+
+var byUnit = compile(`/\s*10+(?:\.0*)?\b`)
 
 // divides reports whether the statement divides, and not only by 100 or 1,000 for another unit.
-func (h *held) divides() bool { return strings.Contains(byUnit.ReplaceAllString(h.upper, " "), "/") }
+func (h held) divides() bool { return strings.Contains(byUnit.ReplaceAllString(h.upper, " "), "/") }
 
-var ofOne = regexp.MustCompile(`(?i)\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
+var ofOne = compile(`\baverage\b.*\b(?:of an?|per) (\pL+)\b`)
 
 // averageOf looks for an average over the parts of what the question takes the average of: the lines of an order.
-func (h *held) averageOf() string {
-	m := ofOne.FindStringSubmatch(h.Question.Text)
-	if m == nil || len(h.tables) != 1 || len(h.selects) != 1 || len(h.outline.GroupBy) > 0 ||
-		strings.Contains(h.upper, "/") {
+func (h held) averageOf() string {
+	m := ofOne.FindStringSubmatch(h.asked)
+	if m == nil || len(h.tables) != 1 || !h.single || len(h.GroupBy) > 0 || h.writes("/") {
 		return ""
 	}
+	noun, name := words.Stem(m[1]), h.tables[0].Name // order_items
 	for _, k := range h.tables[0].ForeignKeys {
-		noun, parts := words.Stem(m[1]), words.Stems(h.tables[0].Name)
-		part := nounOf(h.tables[0].Name) != noun && slices.Contains(parts, noun) // order_items
-		if len(k.Columns) == 1 && nounOf(k.RefTable) == noun && part {
-			return fmt.Sprintf("The question asks for the average of one %s, the statement takes one row of %s.", m[1], h.tables[0].Name)
+		if nounOf(k.RefTable) == noun && nounOf(name) != noun && named(name, noun) {
+			return tell("The question asks for the average of one %s, the statement takes one row of %s.", m[1], name)
 		}
 	}
 	return ""
 }
 
 // scalar reports whether the outer select list holds a query.
-func (h *held) scalar() bool {
-	return slices.ContainsFunc(h.outline.Items,
+func (h held) scalar() bool {
+	return slices.ContainsFunc(h.Items,
 		func(i sqlshape.SelectItem) bool { return strings.Contains(strings.ToUpper(i.Text), "SELECT") })
 }
 
 // dropsSome looks for a join over a reference that some rows of "all employees" do not have.
-func (h *held) dropsSome() string {
-	if len(h.selects) != 1 || h.selects[0].Where != "" || len(h.outline.Aggregates) > 0 {
+func (h held) dropsSome() string {
+	if !h.single || h.selects[0].Where != "" || len(h.Aggregates) > 0 {
 		return ""
 	}
 	for _, c := range h.columns {
-		t, column := h.home(c)
-		if t == nil || column.NotNull || refersTo(t, column.Name) == "" || column.Profile == nil ||
-			column.Profile.Nulls == 0 || !c.Operand {
+		if !c.Operand || !hasNulls(c) || refersTo(c.of, c.Column) == "" {
 			continue
 		}
-		if noun := nounOf(t.Name); h.Question.Has("all "+noun+"*", "every "+noun, "each "+noun) {
-			return fmt.Sprintf("The question asks for all, the join drops %s without %s.", t.Name, column.Name)
+		if noun := nounOf(c.of.Name); h.Has("all "+noun+"*", "every "+noun, "each "+noun) {
+			return tell("The question asks for all, the join drops %s without %s.", c.of.Name, c.known.Name)
 		}
 	}
 	return ""
 }
 
 var (
-	asksShare = regexp.MustCompile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?` +
-		`(?:share|percentage|proportion|fraction) of\b|` +
-		`\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
-	countsOnly = regexp.MustCompile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
+	asksShare = compile(`^(?:(?:what|which)(?:'s| is)? )?(?:the )?(?:share|percentage|proportion|fraction) of\b|
+		\b(?:what|which) (?:share|percentage|proportion|fraction)\b|\bhow many percent\b|\bin percent$`)
+	countsOnly = compile(`^SELECT COUNT\([^()]*\)(?: AS \w+)?\s+FROM `)
 )
 
-// share looks for a share of a whole that the statement has filtered like the part, and of a whole of another
-// time than the question names, and for a count in the place of a share.
-func (h *held) share() string {
-	if !h.Question.Has("percent*", "share", "proportion", "ratio", "fraction") {
-		return ""
-	}
-	if asksShare.MatchString(h.asked) && countsOnly.MatchString(h.upper) && len(h.outline.Items) == 1 {
-		return "The question asks for a share, the statement counts."
-	}
-	if !strings.Contains(h.upper, "/") {
-		return ""
-	}
-	if t := h.Table; t != nil && len(t.Rows) == 1 && len(t.Rows[0]) == 1 && isHundred(t.Rows[0][0]) {
-		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
-	}
+// share looks for a share of a whole that the statement has filtered like the part, and of a whole of another time than
+// the question names, and for a count in the place of a share.
+func (h held) share() string {
 	told := h.statedTimes()
-	if len(h.times) != 1 || len(told) == 0 {
+	switch {
+	case !h.Has("percent*", "share", "proportion", "ratio", "fraction"):
+		return ""
+	case h.asks(asksShare) && countsOnly.MatchString(h.upper):
+		return "The question asks for a share, the statement counts."
+	case !h.writes("/"):
+		return ""
+	case isHundred(valueOf(h.Table)):
+		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
+	case len(h.times) != 1 || len(told) == 0:
 		return ""
 	}
 	for _, s := range h.selects {
-		counts := len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0
 		dated := slices.ContainsFunc(told, func(x stated) bool { return s.Has(h.tokens[x.place].Pos) })
-		if s.Nested && counts && s.Where == "" && len(s.GroupBy) == 0 && !dated &&
+		if s.Nested && len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0 && s.Where == "" && len(s.GroupBy) == 0 &&
+			!dated &&
 			slices.ContainsFunc(s.Tables, sqlshape.TableRef.Base) {
-			return fmt.Sprintf("The question says %s, the whole of the share is of all times.", h.times[0])
+			return tell("The question says %s, the whole of the share is of all times.", h.times[0])
 		}
 	}
 	return ""
@@ -398,44 +328,44 @@ func (h *held) share() string {
 
 func isHundred(v any) bool { return v == 100.0 || v == int64(100) || v == 1.0 }
 
-var asksTwice = regexp.MustCompile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
+var asksTwice = compile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
 
 // half looks for one number where the question asks for two.
-func (h *held) half() string {
-	if !asksTwice.MatchString(h.Question.Text) || h.Table == nil || len(h.Table.Rows) != 1 || len(h.Table.Columns) != 1 {
+func (h held) half() string {
+	if !h.asks(asksTwice) || h.Table == nil || len(h.Table.Rows) != 1 || len(h.Table.Columns) != 1 {
 		return ""
 	}
 	return "The question asks for two things, the statement answers with one."
 }
 
 // join looks for an equality of two columns between which no foreign key stands, in a database that has some.
-func (h *held) join() string {
-	keys := slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return len(t.ForeignKeys) > 0 })
-	if !keys {
+func (h held) join() string {
+	if !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return len(t.ForeignKeys) > 0 }) {
 		return ""
 	}
 	for _, cond := range h.Statement.Conditions(nil) {
 		if len(cond.Equal) != 2 {
 			continue
 		}
-		at, a := h.home(cond.Equal[0])
-		bt, b := h.home(cond.Equal[1])
-		if at == nil || bt == nil || at == bt || h.linked(at, a.Name, bt, b.Name) {
+		a, b := h.mention(cond.Equal[0]), h.mention(cond.Equal[1])
+		if a.of == nil || b.of == nil || a.of == b.of {
 			continue
 		}
-		ids := strings.EqualFold(a.Name, "id") && strings.EqualFold(b.Name, "id")
-		astray := refersTo(at, a.Name) != "" || refersTo(bt, b.Name) != "" // to another table
-		keyed := slices.Contains(at.PrimaryKey, a.Name) || slices.Contains(bt.PrimaryKey, b.Name)
-		if ids || !sameEnd(a.Name, b.Name) && keyed && (h.tied(at, bt) || astray) {
-			return fmt.Sprintf("The statement joins %s.%s with %s.%s, which do not refer to each other.",
-				at.Name, a.Name, bt.Name, b.Name)
+		ar, br := refersTo(a.of, a.Column), refersTo(b.of, b.Column)
+		linked := refersToColumn(a, b) || refersToColumn(b, a) || ar != "" && ar == br
+		ids := strings.EqualFold(a.Column, "id") && strings.EqualFold(b.Column, "id")
+		keyed := slices.Contains(a.of.PrimaryKey, a.known.Name) || slices.Contains(b.of.PrimaryKey, b.known.Name)
+		tied := refersToTable(a.of, b.of) || refersToTable(b.of, a.of) || ar+br != "" // or astray, to another table
+		if !linked && (ids || keyed && tied && !sameEnd(a.known.Name, b.known.Name)) {
+			return tell("The statement joins %s.%s with %s.%s, which do not refer to each other.",
+				a.of.Name, a.known.Name, b.of.Name, b.known.Name)
 		}
 	}
 	return ""
 }
 
-// sameEnd reports whether the name of a column ends with the name of another one, of two words:
-// opponent_team_id and team_id.
+// sameEnd reports whether the name of a column ends with the name of another one, of two words: opponent_team_id and
+// team_id.
 func sameEnd(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if len(a) < len(b) {
@@ -444,56 +374,43 @@ func sameEnd(a, b string) bool {
 	return a == b || strings.HasSuffix(a, b) && len(words.OfName(b)) > 1
 }
 
-// linked reports whether one of two columns refers to the other, or both to the same one.
-func (h *held) linked(at *schema.Table, a string, bt *schema.Table, b string) bool {
-	refers := func(t *schema.Table, column string, to *schema.Table, other string) bool {
-		return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
-			i := slices.IndexFunc(k.Columns, func(c string) bool { return strings.EqualFold(c, column) })
-			return i >= 0 && strings.EqualFold(k.RefTable, to.Name) && i < len(k.RefColumns) &&
-				strings.EqualFold(k.RefColumns[i], other)
-		})
-	}
-	ar, br := refersTo(at, a), refersTo(bt, b)
-	return refers(at, a, bt, b) || refers(bt, b, at, a) || ar != "" && ar == br
+// refersToColumn reports whether a column refers to another one.
+func refersToColumn(a, b mention) bool {
+	return slices.ContainsFunc(a.of.ForeignKeys, func(k schema.ForeignKey) bool {
+		i := slices.IndexFunc(k.Columns, func(c string) bool { return strings.EqualFold(c, a.Column) })
+		return i >= 0 && i < len(k.RefColumns) && b.is(b.of, k.RefColumns[i]) && strings.EqualFold(k.RefTable, b.of.Name)
+	})
 }
 
-// tied reports whether a foreign key stands between two tables.
-func (h *held) tied(a, b *schema.Table) bool {
-	to := func(t, other *schema.Table) bool {
-		return slices.ContainsFunc(t.ForeignKeys,
-			func(k schema.ForeignKey) bool { return strings.EqualFold(k.RefTable, other.Name) })
-	}
-	return to(a, b) || to(b, a)
+// refersToTable reports whether a table has a foreign key to another one.
+func refersToTable(t, other *schema.Table) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k schema.ForeignKey) bool {
+		return strings.EqualFold(k.RefTable, other.Name)
+	})
 }
 
 // lost looks for a condition of the question before that a follow-up refers to and the statement no longer has.
-func (h *held) lost() string {
-	text := h.Question.Text
-	if len(h.Earlier) == 0 || !referring.MatchString(text) || whole.MatchString(text) {
+func (h held) lost() string {
+	if len(h.Earlier) == 0 || !h.asks(referring) || h.asks(whole) {
 		return ""
 	}
-	timed := len(h.times) > 0 || aMonth.MatchString(h.timeless) || relative.MatchString(text)
+	timed := len(h.times) > 0 || aMonth.MatchString(h.timeless) || h.asks(relative)
 	before := newHeld(answer{Answer: contradict.Answer{Statement: h.Earlier[len(h.Earlier)-1], Schema: h.Schema}})
 	for _, c := range before.constant {
-		t, column := before.home(c.column)
-		if t == nil || c.op == "" || strings.HasPrefix(c.op, "NOT") || c.op == "<>" || c.op == "!=" || timed &&
-			before.ofTime(c.column) || careful.MatchString(column.Name) && !before.answer.Statement.Uses("OR") &&
-			usual.MatchString(c.text) {
+		column := c.column.known
+		if column == nil || c.drops() || timed && c.column.ofTime() ||
+			careful.MatchString(column.Name) && usual.MatchString(c.text) && !before.Statement.Uses("OR") {
 			continue
 		}
-		same := func(x sqlshape.ColumnRef) bool { return strings.EqualFold(x.Column, column.Name) }
-		kept := slices.ContainsFunc(h.columns, same) || h.writesConstant(c.text)
-		if !kept && h.says(words.Stems(column.Name)...) {
-			continue
-		}
-		if !kept {
-			return fmt.Sprintf("The question before says %s, and the statement no longer does.", c.text)
+		same := func(x mention) bool { return strings.EqualFold(x.Column, column.Name) }
+		if !h.anyMention(same) && !h.writesConstant(c.text) && !named(column.Name, h.stems...) {
+			return tell("The question before says %s, and the statement no longer does.", c.text)
 		}
 	}
 	return ""
 }
 
 // writesConstant reports whether a text is a constant of the statement.
-func (h *held) writesConstant(text string) bool {
+func (h held) writesConstant(text string) bool {
 	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.text == text })
 }

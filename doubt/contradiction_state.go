@@ -3,7 +3,6 @@ package doubt
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,39 +13,35 @@ import (
 
 // opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <>
 // 'cancelled'.
-func (h *held) opposite() string {
+func (h held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(noLonger.ReplaceAllString(h.Question.Text, " ")) ||
-		unWord.MatchString(h.Question.Text) || outside.MatchString(h.asked) ||
-		several.MatchString(h.Question.Text) {
+	if denies.MatchString(noLonger.ReplaceAllString(h.asked, " ")) || h.asks(unWord, several) {
 		return ""
 	}
 	for _, c := range h.constant {
 		asked := strings.ToLower(c.text)
-		if (c.op == "<>" || c.op == "!=" || c.op == "NOT IN") && !c.number && len(asked) > 3 &&
-			h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
-			return fmt.Sprintf("The question says %s, the statement leaves them out.", c.text)
+		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
+			return differ(c.text, "leaves them out")
 		}
 	}
-	over := overNow.FindString(h.asked)
 	if lacking.MatchString(overNow.ReplaceAllString(whoLeft.ReplaceAllString(h.asked, " "), " ")) {
 		return ""
 	}
-	gone := gone.FindString(h.asked)
-	if gone == "" && len(h.constant) == 0 { // only the column that says it is asked
-		gone = over
+	over := gone.FindString(h.asked)
+	if over == "" && len(h.constant) == 0 { // only the column that says it is asked
+		over = overNow.FindString(h.asked)
 	}
-	for i := range h.tokens {
-		c := h.columnBefore(h.tokens[i].Pos)
-		if h.word(i) == "NULL" && h.word(i-1) == "IS" && gone != "" && ended.MatchString(c.Column) && !h.inCase(i) {
-			return fmt.Sprintf("The question says %s, the statement leaves them out.", gone)
-		}
+	for _, i := range h.places("IS", "NULL") {
+		c := h.columnBefore(i)
 		named := without(words.Stems(c.Column), nil)
-		if h.word(i) == "NULL" && h.word(i-1) == "IS" && len(named) == 1 && h.says(named[0]) &&
-			(strings.HasSuffix(named[0], "ed") || participles[named[0]]) && !h.inCase(i) {
-			return fmt.Sprintf("The question says %s, the statement takes those that are not.", named[0])
+		switch {
+		case h.inCase(i):
+		case over != "" && ended.MatchString(c.Column):
+			return differ(over, "leaves them out")
+		case len(named) == 1 && h.says(named[0]) && (strings.HasSuffix(named[0], "ed") || participles[named[0]]):
+			return differ(named[0], "takes those that are not")
 		}
 	}
 	return ""
@@ -54,125 +49,107 @@ func (h *held) opposite() string {
 
 // lacking are words by which a question asks for what is not there, or for all.
 var (
-	outside = regexp.MustCompile(`\b(?:outside|beyond|away from|elsewhere)\b`)
-	lacking = regexp.MustCompile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|` +
-		`outstanding|lack\w*|remaining|left|overdue)\b`)
-	several = regexp.MustCompile(`(?i)\b(?:or not|but|whether|whose|both|all|rate|share|percent\w*|ratio|versus|` +
-		`vs|compared?|active|current\w*|other)\b|%`)
+	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
+		remaining|left|overdue)\b`)
+	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|
+		percent\w*|ratio|versus|vs|
+		compared?|active|current\w*|other)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
-	gone    = regexp.MustCompile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
-	overNow = regexp.MustCompile(`\b(?:no longer|expired|ended)\b`)
-	ended   = regexp.MustCompile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|` +
-		`dissol|resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
+	gone    = compile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
+	overNow = compile(`\b(?:no longer|expired|ended)\b`)
+	ended   = compile(`(?i)delet|remov|archiv|churn|cancel|discontinu|ended|left|terminat|retire|scrap|dissol|
+		resign|quit|clos|expir|valid_?(?:to|until)|^end_|_end$`)
 )
 
 var (
-	nonWord     = regexp.MustCompile(`\bnon[- ]?\pL`)
-	whoLeft     = regexp.MustCompile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
-	participles = words.Set("sold sent paid left built bought won lost held taken given shown written drawn done made met gone born")
-	stillThere  = regexp.MustCompile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|` +
-		`running|employed|works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
+	nonWord     = compile(`\bnon[- ]?\pL`)
+	whoLeft     = compile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
+	participles = words.Set(`sold sent paid left built bought won lost held taken given shown written drawn done
+	made met gone born`)
+	stillThere = compile(`\b(?:current(?:ly)?|active|existing|still (?:open|active|there|running|employed|
+		works?|working|practi[cs]\pL+|in (?:use|force|service)|valid|with us))\b`)
 )
 
 // settled are columns that say when something open came to its end.
-var settled = regexp.MustCompile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
+var settled = compile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
 
 // openOnes finds open things: open tickets.
-var openOnes = regexp.MustCompile(`\bopen (\pL+)`)
+var openOnes = compile(`\bopen (\pL+)`)
 
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
-func (h *held) endedOnes() string {
+func (h held) endedOnes() string {
 	m := stillThere.FindString(h.asked)
-	of := openOnes.FindStringSubmatch(h.asked)
-	if m == "" && of != nil && h.inNames(of[1]) && !comparing.MatchString(h.asked) {
+	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !h.asks(comparing) {
 		m = "open"
 	}
-	if m == "" || denies.MatchString(h.asked) {
+	if m == "" || h.asks(denies) {
 		return ""
 	}
 
-	for i := range h.tokens {
-		if h.word(i) != "NULL" || h.word(i-1) != "NOT" || h.word(i-2) != "IS" || h.inCase(i) || !h.filtersAt(i) {
-			continue
-		}
-		c := h.columnBefore(h.tokens[i].Pos)
-		mentions := 0
-		for _, other := range h.columns {
-			if strings.EqualFold(other.Column, c.Column) {
-				mentions++
-			}
-		}
+	for _, i := range h.places("IS", "NOT", "NULL") {
+		c := h.columnBefore(i)
+		others := except(h.columns, func(o mention) bool { return !strings.EqualFold(o.Column, c.Column) })
 		over := ended.MatchString(c.Column) || strings.HasSuffix(m, "open") && settled.MatchString(c.Column)
-		if mentions == 1 && over && h.ofTime(c) {
-			return fmt.Sprintf("The question says %s, the statement takes those with %s.", m, c.Column)
+		if len(others) == 1 && over && c.ofTime() && !h.inCase(i) && h.filtersAt(i) {
+			return differ(m, "takes those with "+c.Column)
 		}
 	}
 	return ""
 }
 
-// Values of yes and no, in upper case as a statement writes them, with and without quotes.
+// Values of yes and no, in lower case.
 var (
-	yes = words.Set("1 TRUE 'Y' 'YES' 'TRUE' 'T'")
-	no  = words.Set("0 FALSE 'N' 'NO' 'FALSE' 'F'")
+	yes = words.Set("1 true t y yes")
+	no  = words.Set("0 false f n no")
 )
 
 // otherFlag looks for a column of yes and no of which the statement keeps the other half than the question asks for.
-func (h *held) otherFlag() string {
-	if denies.MatchString(h.asked) || nonWord.MatchString(h.asked) || comparing.MatchString(h.asked) {
+func (h held) otherFlag() string {
+	if h.asks(denies, nonWord, comparing) {
 		return ""
 	}
 
-	for i := range h.tokens {
-		value := h.word(i)
-		if h.word(i-1) != "=" && h.word(i-1) != "IS" || !yes[value] && !no[value] || h.inCase(i) || !h.filtersAt(i) {
+	for i, t := range h.tokens {
+		value := strings.Trim(strings.ToLower(t.Text), "'")
+		isValue := (yes[value] || no[value]) && (h.isConstant(i) || len(value) > 3) // and no column t
+		if !isValue || h.word(i-1) != "=" && h.word(i-1) != "IS" || h.inCase(i) || !h.filtersAt(i) {
 			continue
 		}
-		c := h.columnBefore(h.tokens[i].Pos)
-		_, column := h.home(c)
+		c := h.columnBefore(i)
 		named := without(words.Stems(c.Column), nil)
-		if column == nil || len(named) != 1 || !isYesOrNo(column) {
+		if c.known == nil || len(named) != 1 || !isYesOrNo(c.known) {
 			continue
 		}
-		switch denied := []string{"in" + named[0], "un" + named[0]}; {
-		case no[value] && h.says(named[0]):
-			return fmt.Sprintf("The question says %s, the statement takes those that are not.", named[0])
-		case yes[value] && noLonger.MatchString(h.asked) && stillThere.MatchString(named[0]):
-			return fmt.Sprintf("The question says no longer, the statement takes those that are %s.", named[0])
-		case yes[value] && h.says(denied...) && !h.says(named[0]):
-			return fmt.Sprintf("The question says not %s, the statement takes those that are.", named[0])
+		switch says := h.says(named[0]); {
+		case no[value] && says:
+			return differ(named[0], "takes those that are not")
+		case yes[value] && h.asks(noLonger) && stillThere.MatchString(named[0]):
+			return tell("The question says no longer, the statement takes those that are %s.", named[0])
+		case yes[value] && h.says("in"+named[0], "un"+named[0]) && !says:
+			return tell("The question says not %s, the statement takes those that are.", named[0])
 		}
 	}
 	return ""
 }
 
 // noLonger are words for what has ended.
-var noLonger = regexp.MustCompile(`\b(?:no longer|former)\b`)
+var noLonger = compile(`\b(?:no longer|former)\b`)
 
 // comparing are words by which a question asks for both halves.
-var comparing = regexp.MustCompile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|versus|vs|compared?|yet)\b|%`)
+var comparing = compile(`\b(?:or not|whether|both|rate|share|percent\w*|ratio|versus|vs|compared?|yet)\b|%`)
 
 // isYesOrNo reports whether a column holds yes and no, by its type or by its stored values.
 func isYesOrNo(c *schema.Column) bool {
-	if isFlag(c) {
-		return true
-	}
-	return c.Profile != nil && len(c.Profile.Top) > 0 && !slices.ContainsFunc(c.Profile.Top, func(v schema.Value) bool {
-		text, isText := v.Value.(string)
-		quoted := "'" + strings.ToUpper(text) + "'"
-		return v.Value != int64(0) && v.Value != int64(1) && !(isText && (yes[quoted] || no[quoted]))
-	})
-}
-
-// isYesOrNoText reports whether all stored values of a column are texts of yes and no.
-func isYesOrNoText(c *schema.Column) bool {
-	return isYesOrNo(c) && c.Profile != nil && slices.ContainsFunc(c.Profile.Top, func(v schema.Value) bool {
-		_, isText := v.Value.(string)
-		return isText
-	})
+	top := profileOf(c).Top
+	return strings.Contains(strings.ToUpper(c.Type), "BOOL") ||
+		len(top) > 0 && !slices.ContainsFunc(top, func(v schema.Value) bool {
+			text := strings.ToLower(fmt.Sprint(v.Value))
+			return !yes[text] && !no[text]
+		})
 }
 
 // filtersAt reports whether a token stands in a WHERE.
-func (h *held) filtersAt(i int) bool {
+func (h held) filtersAt(i int) bool {
 	return slices.ContainsFunc(h.selects, func(s sqlshape.Select) bool { return inWhere(s, h.tokens[i].Pos) })
 }
 

@@ -10,9 +10,8 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// foreseen reports whether the question, or its evidence, names all constants of the statement and none is
-// known to be stored
-// otherwise, so that a result without rows may well be the answer. 0 and 1 stand for themselves.
+// foreseen reports whether the question, or its evidence, names all constants of the statement and none is known to be
+// stored otherwise, so that a result without rows may well be the answer. 0 and 1 stand for themselves.
 func (in Input) foreseen() bool {
 	asked := strings.ToLower(in.Question.Text + " " + in.Question.Evidence)
 	if in.has(checks.Absent) || in.has(checks.Odd+"date") {
@@ -21,13 +20,13 @@ func (in Input) foreseen() bool {
 	named := 0
 	for _, l := range in.Statement.Literals() {
 		text := strings.ToLower(strings.Trim(l.Value, "%_"))
+		dated := statedTime.MatchString(text)
 		switch {
 		case text == "", text == "0", text == "1", strings.HasPrefix(l.Value, "%") && len(text) < 3: // %Y
-		case l.Kind == sqlshape.String && !statedTime.MatchString(text) && strings.ContainsAny(text, "0123456789"):
+		case l.Kind == sqlshape.String && !dated && strings.ContainsAny(text, "0123456789"):
 			return false // in which form it is stored nobody knows
 		case len(text) > 3 && strings.Contains(asked, text), slices.Contains(words.Of(asked), text),
-			statedTime.MatchString(text) && strings.Contains(asked, text[:4]),
-			statedTime.MatchString(text) && strings.Contains(asked, strconv.Itoa(number(text[:4])-1)):
+			dated && (strings.Contains(asked, text[:4]) || strings.Contains(asked, strconv.Itoa(number(text[:4])-1))):
 			named++
 		default:
 			return false

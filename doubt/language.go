@@ -1,6 +1,9 @@
 package doubt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Language lists the words by which rules read a question in one natural language. Another language is another
 // value and needs no code.
@@ -68,96 +71,97 @@ var english = []Language{English()}
 func English() Language {
 	return Language{
 		Name: "en",
-		Common: []string{
-			"the", "of", "what", "what's", "which", "how", "many", "much", "who", "whose", "whom", "when", "where", "are",
-			"have", "has", "does", "did", "were", "with", "from", "that", "than", "their", "there", "these", "those", "they",
-			"each", "every", "and", "not", "list", "show", "find", "give", "please", "tell", "return", "count", "number",
-			"names", "both", "by", "any", "only", "less", "least", "been", "whether", "it", "its", "you", "is", "to", "for",
-			"average", "amount", "between", "more", "most", "never", "highest", "lowest", "largest", "smallest", "top",
-		},
-		Foreign: []string{
-			// German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Polish, Turkish, Indonesian: words
-			// that English questions do not have outside of names.
-			"der", "das", "und", "ist", "wie", "viele", "welche", "welcher", "welches", "wurde", "wurden", "sind", "wird",
-			"nicht", "zeige", "alle", "aus", "mit", "für", "von", "den", "dem", "gibt", "haben", "hat", "jeder", "jede", "jedes", "nach", "oft",
-			"le", "les", "des", "est", "et", "quel", "quels", "quelle", "quelles", "combien", "dans", "pour", "avec", "sont", "du", "une", "qui", "liste",
-			"el", "los", "las", "qué", "que", "cuál", "cuáles", "cuántos", "cuántas", "cuantos", "cuantas", "cual", "por", "para", "con", "tiene", "tienen", "son", "del", "una", "en", "y", "hay", "muestra",
-			"il", "gli", "della", "dei", "delle", "quanti", "quante", "quali", "che", "di", "nel", "sono", "per", "hanno", "elenca", "più",
-			"os", "dos", "das", "da", "quantos", "quantas", "quais", "são", "não", "com", "têm", "mais", "foram",
-			"het", "een", "hoeveel", "welke", "van", "zijn", "voor", "met", "er", "hebben", "wat", "heeft", "geef", "naam", "alle",
-			"och", "är", "många", "hur", "vilka", "som", "har", "på", "hvor", "mange", "hvilke", "af", "og", "ett",
-			"ile", "jest", "które", "który", "się", "na", "jakie", "ilu", "kaç", "ve", "hangi", "olan", "berapa", "yang", "dan", "dari", "apa",
-		},
-		Numbers: []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"},
+		Common: list(`
+			the, of, what, what's, which, how, many, much, who, whose, whom, when, where, are, have, has, does,
+			did, were, with, from, that, than, their, there, these, those, they, each, every, and, not, list,
+			show, find, give, please, tell, return, count, number, names, both, by, any, only, less, least,
+			been, whether, it, its, you, is, to, for, average, amount, between, more, most, never, highest,
+			lowest, largest, smallest, top`),
+		// German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Polish, Turkish, Indonesian: words
+		// that English questions do not have outside of names.
+		Foreign: list(`
+			der, das, und, ist, wie, viele, welche, welcher, welches, wurde, wurden, sind, wird, nicht, zeige,
+			alle, aus, mit, für, von, den, dem, gibt, haben, hat, jeder, jede, jedes, nach, oft, le, les, des,
+			est, et, quel, quels, quelle, quelles, combien, dans, pour, avec, sont, du, une, qui, liste, el,
+			los, las, qué, que, cuál, cuáles, cuántos, cuántas, cuantos, cuantas, cual, por, para, con, tiene,
+			tienen, son, del, una, en, y, hay, muestra, il, gli, della, dei, delle, quanti, quante, quali, che,
+			di, nel, sono, per, hanno, elenca, più, os, dos, das, da, quantos, quantas, quais, são, não, com,
+			têm, mais, foram, het, een, hoeveel, welke, van, zijn, voor, met, er, hebben, wat, heeft, geef,
+			naam, alle, och, är, många, hur, vilka, som, har, på, hvor, mange, hvilke, af, og, ett, ile, jest,
+			które, który, się, na, jakie, ilu, kaç, ve, hangi, olan, berapa, yang, dan, dari, apa`),
+		Numbers: list(`two, three, four, five, six, seven, eight, nine, ten, eleven, twelve`),
 
-		HowMany: []string{"how many", "count", "what is the number", "what is the total number", "what's the number", "what's the total number"},
-		Count: []string{
-			"how many", "number/numbers of", "count/counts", "how often", "compare*", "vs/versus",
-			"percent*", "ratio", "proportion", "rate", "%", "group/split/divide/sort/classify/bucket ... into",
-		},
-		Each:   []string{"each", "every", "per", "for all", "corresponding", "respective*", "different ... how many"},
-		Sum:    []string{"total", "sum", "overall", "how much", "combined"},
-		NotSum: []string{"total number/count/numbers", "how much does/is/was"},
-		Everything: []string{
-			"all information/details/info/columns/attributes/data", "all the information/details/info/columns/attributes/data",
-			"details of", "information about",
-		},
-		Open: []string{"who/whom", "is/are/was/were", "do/does/did", "has/have/had", "can"},
-		Negation: []string{
-			"not", "no", "never", "without", "except", "*n't", "neither", "nor", "exclud*", "other than", "none",
-			"missing", "unknown", "null", "blank", "empty", "lack*", "different from", "besides", "apart from", "unless", "only",
-		},
+		HowMany: list(`
+			how many, count, what is the number, what is the total number, what's the number,
+			what's the total number`),
+		Count: list(`
+			how many, number/numbers of, count/counts, how often, compare*, vs/versus, percent*, ratio,
+			proportion, rate, %, group/split/divide/sort/classify/bucket ... into`),
+		Each:   list(`each, every, per, for all, corresponding, respective*, different ... how many`),
+		Sum:    list(`total, sum, overall, how much, combined`),
+		NotSum: list(`total number/count/numbers, how much does/is/was`),
+		Everything: list(`
+			all information/details/info/columns/attributes/data,
+			all the information/details/info/columns/attributes/data, details of, information about`),
+		Open: list(`who/whom, is/are/was/were, do/does/did, has/have/had, can`),
+		Negation: list(`
+			not, no, never, without, except, *n't, neither, nor, exclud*, other than, none, missing, unknown,
+			null, blank, empty, lack*, different from, besides, apart from, unless, only`),
 
-		Ask: []string{
-			"what's", "what", "which", "who", "whose", "how many/much/old/often/long", "list", "show", "find", "give", "return",
-			"tell", "count", "display", "select", "get", "provide", "state", "name", "identify", "calculate", "compute",
-			"describe", "report", "determine", "print", "retrieve", "fetch", "indicate", "mention", "enumerate", "output", "search", "include", "write",
-		},
-		AskFill:   []string{"is", "are", "was", "were", "me", "us", "the", "all", "out", "down", "a", "an", "different", "distinct", "both"},
-		EachFirst: []string{"for/in/of each/every"},
-		Cut: []string{
-			"of", "for", "whose", "who", "that", "which", "with", "where", "in", "from", "by", "sorted", "ordered", "have", "has",
-			"are", "is", "do", "on", "at", "to", "having", "if", "along",
-		},
-		And: []string{"and", "&"},
-		Also: []string{
-			"along with its/their/the", "along with", "as well as", "and its/their/the", "with its/their",
-			"with the number/total/average", "with number/total/average",
-		},
-		AsksAgain: []string{
-			"and what/who/which/how/when/where", "has/have/had how many/much", "and is/are/was/were", "and also",
-			"also list/show/give/find/return",
-			"and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name",
-		},
-		Furthermore: []string{"also", "please also", "indicate/include/mention/state", "please indicate/include/mention/state"},
-		By:          []string{"by"},
-		Measures: []string{
-			"how many/much", "number/numbers", "count", "average", "mean", "sum", "total", "maximum", "minimum", "max", "min",
-		},
+		Ask: list(`
+			what's, what, which, who, whose, how many/much/old/often/long, list, show, find, give, return,
+			tell, count, display, select, get, provide, state, name, identify, calculate, compute, describe,
+			report, determine, print, retrieve, fetch, indicate, mention, enumerate, output, search, include,
+			write`),
+		AskFill:   list(`is, are, was, were, me, us, the, all, out, down, a, an, different, distinct, both`),
+		EachFirst: list(`for/in/of each/every`),
+		Cut: list(`
+			of, for, whose, who, that, which, with, where, in, from, by, sorted, ordered, have, has, are, is,
+			do, on, at, to, having, if, along`),
+		And: list(`and, &`),
+		Also: list(`
+			along with its/their/the, along with, as well as, and its/their/the, with its/their,
+			with the number/total/average, with number/total/average`),
+		AsksAgain: list(`
+			and what/who/which/how/when/where, has/have/had how many/much, and is/are/was/were, and also,
+			also list/show/give/find/return,
+			and list/show/give/find/tell/state/include/calculate/describe/indicate/mention/name`),
+		Furthermore: list(`also, please also, indicate/include/mention/state, please indicate/include/mention/state`),
+		By:          list(`by`),
+		Measures:    list(`how many/much, number/numbers, count, average, mean, sum, total, maximum, minimum, max, min`),
 
-		NotFirst: []string{"at least", "at most", "first/last name/names", "first and last name/names", "top level"},
-		NotGroup: []string{"*ed by", "*en by", "made by", "miles per"},
-		NotValue: []string{"above/below/than average", "above/below/than the average"},
-		First: []string{
-			"top", "highest", "lowest", "largest", "smallest", "biggest", "most", "least", "fewest", "cheapest", "best", "worst", "first/last #",
-		},
-		Sort: []string{
-			"sort*", "order/ordered/ordering by/from/in", "alphabetical*", "ascending", "descending", "rank*", "latest", "earliest",
-			"newest", "oldest", "youngest", "recent", "longest", "shortest", "tallest", "heaviest", "lightest", "greatest", "maximum",
-			"minimum", "max", "min", "first", "last", "closest", "nearest", "strongest", "weakest", "fastest", "slowest",
-		},
-		Groups: []string{"per", "count/number/total/sum/average/revenue/sales/amount/value ... by", "how many ... by"},
-		EachOf: []string{"each", "every", "corresponding", "respective*"},
-		Beside: []string{
-			"and/with how many", "and/with number of", "and/with total/average", "and/with the number of", "and/with the total/average",
-			"as well as how many", "as well as the number of", "along with how many", "along with the number of",
-		},
-		OneValue: []string{"how many", "number of", "count", "total", "sum", "average", "mean"},
-		Theirs:   []string{"with/and their/its"},
-		Compare: []string{
-			"above", "over", "below", "under", "more/less/greater/fewer/larger/smaller/higher/lower than", "exceeding", "at least/most", "equal to",
-		},
+		NotFirst: list(`at least, at most, first/last name/names, first and last name/names, top level`),
+		NotGroup: list(`*ed by, *en by, made by, miles per`),
+		NotValue: list(`above/below/than average, above/below/than the average`),
+		First: list(`
+			top, highest, lowest, largest, smallest, biggest, most, least, fewest, cheapest, best, worst,
+			first/last #`),
+		Sort: list(`
+			sort*, order/ordered/ordering by/from/in, alphabetical*, ascending, descending, rank*, latest,
+			earliest, newest, oldest, youngest, recent, longest, shortest, tallest, heaviest, lightest,
+			greatest, maximum, minimum, max, min, first, last, closest, nearest, strongest, weakest, fastest,
+			slowest`),
+		Groups: list(`per, count/number/total/sum/average/revenue/sales/amount/value ... by, how many ... by`),
+		EachOf: list(`each, every, corresponding, respective*`),
+		Beside: list(`
+			and/with how many, and/with number of, and/with total/average, and/with the number of,
+			and/with the total/average, as well as how many, as well as the number of, along with how many,
+			along with the number of`),
+		OneValue: list(`how many, number of, count, total, sum, average, mean`),
+		Theirs:   list(`with/and their/its`),
+		Compare: list(`
+			above, over, below, under, more/less/greater/fewer/larger/smaller/higher/lower than, exceeding,
+			at least/most, equal to`),
 	}
+}
+
+// list reads phrases that commas part.
+func list(text string) []string {
+	phrases := strings.Split(text, ",")
+	for i, p := range phrases {
+		phrases[i] = strings.TrimSpace(p)
+	}
+	return phrases
 }
 
 // speaks reports whether a question of these words is in the language.

@@ -1,7 +1,6 @@
 package doubt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,7 +14,7 @@ type token struct {
 }
 
 // tokenized finds words (group 1) and marks.
-var tokenized = regexp.MustCompile(`([\pL\p{Nd}\pM_](?:[\pL\p{Nd}\pM_]|['’]\pL)*|%)|[^\s\v\x{85}\pZ]`)
+var tokenized = compile(`([\pL\p{Nd}\pM_](?:[\pL\p{Nd}\pM_]|['’]\pL)*|%)|[^\s\v\x{85}\pZ]`)
 
 // tokenize cuts a question into words and marks, without blanks. A word is a run of letters, digits and inner
 // apostrophes; % is a word, too.
@@ -33,7 +32,7 @@ func tokenize(s string) []token {
 
 // unmarked returns the tokens that are no marks.
 func unmarked(tokens []token) []token {
-	return slices.DeleteFunc(slices.Clone(tokens), func(t token) bool { return t.mark })
+	return except(tokens, func(t token) bool { return t.mark })
 }
 
 // match reports whether phrase stands at the beginning of tokens, and how many of them it takes. No phrase reaches

@@ -60,8 +60,11 @@ func (q QuestionFeatures) Has(phrases ...string) bool {
 // Unlimited reports whether the question asks for everything: its language is known, and no word names a number
 // or a first, last, greatest or least thing.
 func (q QuestionFeatures) Unlimited() bool {
-	return q.Language != "" && !q.Sorted && q.Asks != "ranking" && !q.Has("#", "*est", "most", "least", "few", "example*", "sample*", "some", "any", "a/one *", "first", "last")
+	return q.Language != "" && !q.Sorted && q.Asks != "ranking" &&
+		!q.Has("#", "*est", "most", "least", "few", "example*", "sample*", "some", "any", "a/one *", "first", "last")
 }
+
+var excludesInSQL = compile(`(?i)<>|!=|≠|is null`)
 
 // read fills in a question in language l.
 func (q *QuestionFeatures) read(l *Language) {
@@ -75,8 +78,8 @@ func (q *QuestionFeatures) read(l *Language) {
 	q.Open = l.starts(q.words, l.Open) > 0
 	// The evidence defines how to compute the answer. An exclusion in it, also as an SQL
 	// operator, counts as asked for.
-	sql := func(mark string) bool { return strings.Contains(strings.ToLower(q.Evidence), mark) }
-	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) || slices.ContainsFunc([]string{"<>", "!=", "≠", "is null"}, sql)
+	q.Negation = in(l.Negation) || l.has(unmarked(tokenize(q.Evidence)), l.Negation) ||
+		excludesInSQL.MatchString(q.Evidence)
 	q.Columns = q.columns(l)
 	q.Phrases, q.Theirs = q.phrases(l)
 	rest := l.without(q.words, l.NotFirst)
@@ -110,7 +113,8 @@ func (q *QuestionFeatures) columns(l *Language) int {
 // sentenceColumns is columns for one sentence.
 func (q *QuestionFeatures) sentenceColumns(sentence []token, l *Language) int {
 	rest := sentence
-	if comma := slices.IndexFunc(rest, func(t token) bool { return t.text == "," }); comma >= 0 && l.starts(rest, l.EachFirst) > 0 {
+	if comma := slices.IndexFunc(rest, func(t token) bool { return t.text == "," }); comma >= 0 &&
+		l.starts(rest, l.EachFirst) > 0 {
 		rest = rest[comma+1:] // behind "for each …,"
 	}
 	at, n := l.find(rest, l.Ask)

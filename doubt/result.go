@@ -37,8 +37,8 @@ func resultRules() []Rule {
 	}
 }
 
-// usualEmptyAnswerRate is how often the right answer has no value where nobody knows it: about the mean of four benchmarks,
-// which have 0 to 10 %.
+// usualEmptyAnswerRate is how often the right answer has no value where nobody knows it: about the mean of four
+// benchmarks, which have 0 to 10 %.
 const usualEmptyAnswerRate = 0.05
 
 // LearnEmptyRate estimates EmptyAnswerRate from right answers: all is their number, and empty the number without a

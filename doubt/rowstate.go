@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/contradict"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // RowState computes the answer again without rows that usually do not count, and compares both. Such rows are
@@ -28,11 +28,14 @@ func (q QuestionFeatures) RowState(w contradict.Answer) string {
 		return ""
 	}
 	for _, t := range h.tables {
-		for _, find := range []func(*held, *schema.Table) rowState{
-			(*held).markedRows, (*held).oldRows, (*held).snapshots, (*held).totals, (*held).placeholders, (*held).currencies,
+		for _, find := range []func(held, mention) rowState{
+			held.markedRows, held.oldRows, held.snapshots, held.totals, held.placeholders, held.currencies,
 		} {
-			if s := find(h, t); s.keeps != "" {
-				return h.withoutRows(t, s)
+			for i, c := range t.Columns {
+				s := find(h, mention{sqlshape.ColumnRef{Column: c.Name}, t, &t.Columns[i]})
+				if s.keeps != "" && profileOf(&c).Distinct > 0 {
+					return h.withoutRows(t, s)
+				}
 			}
 		}
 	}
@@ -46,21 +49,18 @@ type rowState struct {
 }
 
 // anyState are words by which a question asks for rows of every kind.
-var anyState = regexp.MustCompile(`(?i)\b(?:includ\w+|ever|whatever|regardless|no matter|any (?:status|state|kind)|` +
-	`versions?|histor\w+|rows|changes|over time)\b`)
+var anyState = compile(`(?i)\b(?:includ\w+|ever|whatever|regardless|no matter|any (?:status|state|kind)|
+		versions?|histor\w+|rows|changes|over time)\b`)
 
 // leavesOut are words by which an instruction leaves rows out.
-var leavesOut = regexp.MustCompile(`(?i)\b(?:leave out|exclude|ignore|omit|without|filter|` +
-	`is no|are no|not|never|only)\b`)
+var leavesOut = compile(`(?i)\b(?:leave out|exclude|ignore|omit|without|filter|is no|are no|not|never|only)\b`)
 
 // Words of columns and values that mark rows which usually do not count, and those that do.
 var (
-	goneWords = words.Set("deleted removed archived cancelled canceled voided void refunded deactivated disabled inactive " +
-		"test trashed purged obsolete discontinued withdrawn")
+	goneWords = words.Set(`deleted removed archived cancelled canceled voided void refunded deactivated disabled inactive 
+		test trashed purged obsolete discontinued withdrawn`)
 	liveWords  = words.Set("active current enabled")
 	aboutWords = words.Set("is at on date time flag ts row account user order")
-	trueTexts  = words.Set("1 true t y yes")
-	falseTexts = words.Set("0 false f n no")
 	totalTexts = words.Set("all,total,totals,grand total,overall")
 )
 
@@ -72,116 +72,90 @@ var earned = words.Set("revenue turnover sale sales earning income profit mrr ar
 
 // settled reports whether the statement mentions a column, or the question or what is known besides settles what it
 // marks.
-func (h *held) settled(t *schema.Table, column string, values ...string) bool {
-	if h.uses(t, column) {
-		return true
-	}
-	marks := without(words.Stems(column), nil)
+func (h held) settled(c mention, values ...string) bool {
+	marks := without(words.Stems(c.Column), nil)
 	for _, v := range values {
 		marks = append(marks, words.Stems(v)...)
 	}
-	marks = slices.DeleteFunc(marks, func(w string) bool { return aboutWords[w] || len(w) < 3 })
+	marks = except(marks, func(m string) bool { return aboutWords[m] || len(m) < 3 })
 	near := func(list []string) bool {
-		return slices.ContainsFunc(marks, func(m string) bool {
-			return slices.ContainsFunc(list, func(s string) bool {
-				n := min(len(s), len(m), 5)
-				return n >= 4 && s[:n] == m[:n] || s == m
-			})
-		})
+		return slices.ContainsFunc(marks, func(m string) bool { return alike(list, m, 4, 5) })
 	}
-	return near(h.stems) || near(stemsOf(h.Question.Evidence)) && !leavesOut.MatchString(h.Question.Evidence)
+	return h.uses(c.of, c.Column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
 }
 
-// markOf returns the word by which the name of a column marks rows; "": none.
+// isCareful reports whether the statement names a column that marks rows, or a value of a status that says that a row does
+// not count: its author has thought of which rows count.
+func (h held) isCareful() bool {
+	return h.anyMention(func(m mention) bool { return m.of != nil && markOf(m.Column) != "" }) ||
+		slices.ContainsFunc(h.constant, func(c constant) bool { return isStatus(c.column.Column) && goneWords[strings.ToLower(c.text)] })
+}
+
+// markOf is the word by which the name of a column marks rows; "": none.
 func markOf(column string) string {
-	list := slices.DeleteFunc(words.OfName(column), func(w string) bool { return aboutWords[w] })
-	if len(list) != 1 || !goneWords[list[0]] && !liveWords[list[0]] {
+	mark := except(words.OfName(column), func(w string) bool { return aboutWords[w] })
+	if len(mark) != 1 || !goneWords[mark[0]] && !liveWords[mark[0]] {
 		return ""
 	}
-	return list[0]
-}
-
-// isCareful reports whether the statement names a column that marks rows: its author has thought of which rows count.
-func (h *held) isCareful() bool {
-	return slices.ContainsFunc(h.tables, func(t *schema.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			marks := markOf(c.Name) != "" || c.Profile != nil && isStatus(c.Name) && h.comparesGone(t, c)
-			return marks && h.uses(t, c.Name)
-		})
-	})
-}
-
-// comparesGone reports whether the statement compares a status with a value that says that a row does not count.
-func (h *held) comparesGone(t *schema.Table, c schema.Column) bool {
-	return slices.ContainsFunc(h.constant, func(k constant) bool {
-		home, found := h.home(k.column)
-		return home == t && strings.EqualFold(found.Name, c.Name) && goneWords[strings.ToLower(k.text)]
-	})
+	return mark[0]
 }
 
 // isStatus reports whether a column has the status of its row.
-func isStatus(column string) bool {
-	of := words.Stems(column)
-	return len(of) > 0 && (of[len(of)-1] == "status" || of[len(of)-1] == "state")
-}
+func isStatus(column string) bool { return nounOf(column) == "status" || nounOf(column) == "state" }
 
 // markedRows finds rows that a column marks as deleted, archived, cancelled, refunded or as tests.
-func (h *held) markedRows(t *schema.Table) rowState {
-	for _, c := range t.Columns {
-		if c.Profile == nil || c.Profile.Distinct == 0 {
-			continue
-		}
-		s := h.flaggedRows(c)
-		if isStatus(c.Name) {
-			s = h.statusRows(t, c)
-		}
-		if s.keeps != "" && !h.settled(t, c.Name) && !h.isCareful() {
-			return s
-		}
+func (h held) markedRows(c mention) rowState {
+	s := h.flaggedRows(c)
+	if isStatus(c.Column) {
+		s = h.statusRows(c)
 	}
-	return rowState{}
+	if s.keeps == "" || h.isCareful() {
+		return rowState{}
+	}
+	return s
 }
 
 // statusRows finds rows whose status says that they do not count.
-func (h *held) statusRows(t *schema.Table, c schema.Column) (s rowState) {
-	gone, texts := h.goneValues(c.Profile)
-	if len(gone) == 0 || h.settled(t, c.Name, texts...) {
+func (h held) statusRows(c mention) (s rowState) {
+	gone, texts := h.goneValues(profileOf(c.known))
+	if len(gone) == 0 || h.settled(c, texts...) {
 		return s
 	}
 	return rowState{h.notAmong(c, gone), "are " + strings.Join(texts, " or ")}
 }
 
 // flaggedRows finds rows that a flag or a moment takes out: is_test, active, deleted_at.
-func (h *held) flaggedRows(c schema.Column) (s rowState) {
-	mark := markOf(c.Name)
-	yes, no, flag := flagValues(c.Profile)
-	both := len(yes) > 0 && (len(no) > 0 || c.Profile.Nulls > 0)
-	switch {
-	case mark == "":
-	case !flag && goneWords[mark] && c.Profile.Nulls > 0:
-		s = rowState{h.quoted(c.Name) + " IS NULL", "have " + c.Name + " set"}
-	case flag && both && goneWords[mark]:
-		s = rowState{h.notAmong(c, yes), "have " + c.Name + " set"}
-	case flag && both && len(no) > 0:
-		s = rowState{h.quoted(c.Name) + " IN (" + strings.Join(yes, ", ") + ")", "do not have " + c.Name + " set"}
+func (h held) flaggedRows(c mention) (s rowState) {
+	mark := markOf(c.Column)
+	if mark == "" || h.settled(c) {
+		return s
+	}
+	p, with := profileOf(c.known), "have "+c.Column+" set"
+	takes, leaves, flag := flagValues(p)
+	switch gone := goneWords[mark]; {
+	case !flag && gone && p.Nulls > 0:
+		return rowState{h.quoted(c.Column) + " IS NULL", with}
+	case flag && gone && len(takes) > 0 && (len(leaves) > 0 || p.Nulls > 0):
+		return rowState{h.notAmong(c, takes), with}
+	case flag && !gone && len(takes) > 0 && len(leaves) > 0:
+		return rowState{h.quoted(c.Column) + " IN (" + strings.Join(takes, ", ") + ")", "do not " + with}
 	}
 	return s
 }
 
 // notAmong is the condition that a column has no value of a list.
-func (h *held) notAmong(c schema.Column, literals []string) string {
-	name := h.quoted(c.Name)
-	return "(" + name + " IS NULL OR " + name + " NOT IN (" + strings.Join(literals, ", ") + "))"
+func (h held) notAmong(c mention, literals []string) string {
+	return fmt.Sprintf("(%s IS NULL OR %[1]s NOT IN (%s))", h.quoted(c.Column), strings.Join(literals, ", "))
 }
 
 // goneValues are the values of a status that say that a row does not count, as literals and as they read; none where
 // all values say so.
-func (h *held) goneValues(p *schema.Profile) (literals, texts []string) {
+func (h held) goneValues(p *schema.Profile) (literals, texts []string) {
 	money := slices.ContainsFunc(h.stems, func(w string) bool { return earned[w] })
 	for _, v := range p.Top {
-		text, ok := v.Value.(string)
+		text, _ := v.Value.(string)
 		plain := strings.ToLower(strings.TrimSpace(text))
-		if ok && goneWords[plain] && (money || !lostWords[plain]) {
+		if goneWords[plain] && (money || !lostWords[plain]) {
 			literals, texts = append(literals, literal(text)), append(texts, plain)
 		}
 	}
@@ -192,19 +166,19 @@ func (h *held) goneValues(p *schema.Profile) (literals, texts []string) {
 }
 
 // flagValues parts the values of a column of truth values, as literals.
-func flagValues(p *schema.Profile) (yes, no []string, flag bool) {
+func flagValues(p *schema.Profile) (takes, leaves []string, flag bool) {
 	for _, v := range p.Top {
 		text := literalOf(v.Value)
 		switch plain := strings.ToLower(strings.Trim(text, "'")); {
-		case trueTexts[plain]:
-			yes = append(yes, text)
-		case falseTexts[plain]:
-			no = append(no, text)
+		case yes[plain]:
+			takes = append(takes, text)
+		case no[plain]:
+			leaves = append(leaves, text)
 		default:
 			return nil, nil, false
 		}
 	}
-	return yes, no, len(p.Top) > 0 && p.Distinct <= 2
+	return takes, leaves, len(p.Top) > 0 && p.Distinct <= 2
 }
 
 // literalOf is a stored value in a statement.
@@ -215,110 +189,92 @@ func literalOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// isBound reports whether a column has the first or the last moment at which a row is valid.
-func isBound(column string, bounds ...string) bool {
-	of := words.OfName(column)
-	return len(of) > 1 && (of[0] == "valid" || of[0] == "effective") && slices.Contains(bounds, of[1])
-}
+// Columns with the first or the last moment at which a row is valid, and columns of a day for which a row was written.
+var (
+	validFrom  = compile(`^(?:valid|effective) (?:from|start|since)\b`)
+	validUntil = compile(`^(?:valid|effective) (?:to|until|end|till)\b`)
+	ofSnapshot = compile(`\bsnapshot\b|^as of\b`)
+)
 
 // oldRows finds versions of rows that are over.
-func (h *held) oldRows(t *schema.Table) (s rowState) {
-	begins := slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-		return isBound(c.Name, "from", "start", "since")
-	})
-	for _, c := range t.Columns {
-		known := c.Profile != nil && c.Profile.Distinct > 0
-		if !begins || !known || !isBound(c.Name, "to", "until", "end", "till") || h.settled(t, c.Name) {
-			continue
-		}
-		name := h.quoted(c.Name)
-		last, _ := c.Profile.Max.(string)
-		switch {
-		case c.Profile.Nulls > 0:
-			return rowState{name + " IS NULL", "are old versions with " + c.Name}
-		case strings.HasPrefix(last, "9999-") && c.Profile.Distinct > 1:
-			return rowState{name + " = " + literal(last), "are old versions with " + c.Name}
-		}
+func (h held) oldRows(c mention) (s rowState) {
+	begins := anyColumn(c.of, func(name string) bool { return nameHas(name, validFrom) })
+	if !begins || !nameHas(c.Column, validUntil) || h.settled(c) {
+		return s
+	}
+	p, what := profileOf(c.known), "are old versions with "+c.Column
+	last, _ := p.Max.(string)
+	switch {
+	case p.Nulls > 0:
+		return rowState{h.quoted(c.Column) + " IS NULL", what}
+	case strings.HasPrefix(last, "9999-") && p.Distinct > 1:
+		return rowState{h.quoted(c.Column) + " = " + literal(last), what}
 	}
 	return s
+}
+
+// nameHas reports whether the words of a name have a form.
+func nameHas(name string, form *regexp.Regexp) bool {
+	return form.MatchString(strings.Join(words.OfName(name), " "))
 }
 
 // snapshots finds a table with a row for each day, of which a sum adds up the same thing.
-func (h *held) snapshots(t *schema.Table) (s rowState) {
-	if len(t.PrimaryKey) < 2 || len(h.outline.Aggregates) == 0 {
+func (h held) snapshots(c mention) (s rowState) {
+	key := slices.ContainsFunc(c.of.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Column) })
+	if !key || len(c.of.PrimaryKey) < 2 || len(h.Aggregates) == 0 || profileOf(c.known).Distinct < 2 ||
+		!nameHas(c.Column, ofSnapshot) || h.settled(c) {
 		return s
 	}
-	for _, c := range t.Columns {
-		of := words.OfName(c.Name)
-		named := slices.Contains(of, "snapshot") || len(of) > 1 && of[0] == "as" && of[1] == "of"
-		key := slices.ContainsFunc(t.PrimaryKey, func(k string) bool { return strings.EqualFold(k, c.Name) })
-		if named && key && c.Profile != nil && c.Profile.Distinct > 1 && !h.settled(t, c.Name) {
-			name := h.quoted(c.Name)
-			return rowState{name + " = (SELECT max(" + name + ") FROM " + h.quotedTable(t) + ")", "are of an earlier " + c.Name}
-		}
-	}
-	return s
+	keeps := fmt.Sprintf("%s = (SELECT max(%[1]s) FROM %s)", h.quoted(c.Column), h.quotedTable(c.of))
+	return rowState{keeps, "are of an earlier " + c.Column}
 }
 
 // totals finds rows of totals among those that they add up.
-func (h *held) totals(t *schema.Table) (s rowState) {
-	if len(h.outline.Aggregates)+len(h.outline.GroupBy) == 0 {
+func (h held) totals(c mention) (s rowState) {
+	if len(h.Aggregates)+len(h.GroupBy) == 0 || profileOf(c.known).Distinct < 3 || h.compares(c) {
 		return s
 	}
-	for _, c := range t.Columns {
-		if c.Profile == nil || c.Profile.Distinct < 3 || h.compares(t, c.Name) {
-			continue
-		}
-		for _, v := range c.Profile.Top {
-			text, ok := v.Value.(string)
-			if ok && totalTexts[strings.ToLower(text)] {
-				return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Name + " is " + text}
-			}
+	for _, v := range profileOf(c.known).Top {
+		if text, _ := v.Value.(string); totalTexts[strings.ToLower(text)] {
+			return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Column + " is " + text}
 		}
 	}
 	return s
 }
 
 // compares reports whether the statement compares a column with a constant.
-func (h *held) compares(t *schema.Table, column string) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
-		home, found := h.home(c.column)
-		return home == t && c.op != "" && strings.EqualFold(found.Name, column)
-	})
+func (h held) compares(m mention) bool {
+	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(m.of, m.Column) })
 }
 
-// aggregated are the columns of a table in the aggregates of the outer query, counts aside.
-func (h *held) aggregated(t *schema.Table) (list []*schema.Column) {
-	for i := range h.tokens {
-		if !slices.Contains([]string{"SUM", "AVG", "MIN", "MAX"}, h.word(i)) || h.word(i+1) != "(" {
-			continue
-		}
-		home, c := h.home(h.columnBehind(h.tokens[i].Pos))
-		if home == t && c != nil && !slices.Contains(list, c) {
-			list = append(list, c)
+// aggregates reports whether a column such as this stands in an aggregate of the statement, counts aside.
+func (h held) aggregates(such func(mention) bool) bool {
+	for i, t := range h.tokens {
+		if figuring[h.word(i)] && h.word(i+1) == "(" && such(h.columnBehind(t.Pos)) {
+			return true
 		}
 	}
-	return list
+	return false
 }
+
+var figuring = words.Set("SUM AVG MIN MAX")
 
 // placeholders finds values such as -1 and 999 that stand for an unknown one, in a column that the statement
 // aggregates.
-func (h *held) placeholders(t *schema.Table) (s rowState) {
-	for _, c := range h.aggregated(t) {
-		if c.Profile == nil || h.compares(t, c.Name) {
-			continue
-		}
-		var odd []string
-		for _, v := range []any{c.Profile.Min, c.Profile.Max} {
-			if isPlaceholder(v, c.Profile) && !slices.Contains(odd, literalOf(v)) {
-				odd = append(odd, literalOf(v))
-			}
-		}
-		if len(odd) > 0 && !h.settled(t, "", odd...) {
-			return rowState{h.notAmong(*c, odd), "have the " + c.Name + " " + strings.Join(odd, " or ")}
+func (h held) placeholders(c mention) (s rowState) {
+	if !h.aggregates(func(m mention) bool { return m.known == c.known }) || h.compares(c) {
+		return s
+	}
+	var odd []string
+	for _, v := range []any{profileOf(c.known).Min, profileOf(c.known).Max} {
+		if isPlaceholder(v, profileOf(c.known)) {
+			odd = append(odd, literalOf(v))
 		}
 	}
-	return s
+	if len(odd) == 0 || h.settled(mention{}, odd...) {
+		return s
+	}
+	return rowState{h.notAmong(c, odd), "have the " + c.Column + " " + strings.Join(odd, " or ")}
 }
 
 // isPlaceholder reports whether the least or the greatest value of a column is one that people store for an unknown
@@ -327,59 +283,46 @@ func isPlaceholder(v any, p *schema.Profile) bool {
 	if text, ok := v.(string); ok {
 		return strings.HasPrefix(text, "9999-12-31")
 	}
-	number, ok := storedNumber(v)
-	if !ok {
+	number, _ := storedNumber(v)
+	if !placeholderNumbers[fmt.Sprint(number)] {
 		return false
 	}
-	others := func(far func(x float64) bool) bool {
-		n := 0
-		for _, e := range p.Examples {
-			x, ok := storedNumber(e)
-			switch placeholder := ok && (x == number || placeholderNumbers[x]); {
-			case placeholder:
-			case !ok || !far(x):
-				return false
-			default:
-				n++
-			}
+	n := 0
+	for _, e := range p.Examples {
+		x, ok := storedNumber(e)
+		switch far := number < 0 && x >= 0 || number >= 0 && x < number/4; {
+		case placeholderNumbers[fmt.Sprint(x)]:
+		case !ok || !far:
+			return false
+		default:
+			n++
 		}
-		return n >= 2
 	}
-	if number < 0 {
-		return placeholderNumbers[number] && others(func(x float64) bool { return x >= 0 })
-	}
-	return placeholderNumbers[number] && others(func(x float64) bool { return x < number/4 })
+	return n >= 2
 }
 
-var placeholderNumbers = map[float64]bool{
-	-1: true, -99: true, -999: true, -9999: true, 999: true, 9999: true, 99999: true, 999999: true,
-}
+var placeholderNumbers = words.Set("-1 -99 -999 -9999 999 9999 99999 999999")
 
 // storedNumber is a stored number.
 func storedNumber(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case result.Decimal:
-		x, err := strconv.ParseFloat(string(v), 64)
+	switch v.(type) {
+	case int64, float64, result.Decimal:
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
 		return x, err == nil
 	}
 	return 0, false
 }
 
 // currencies finds amounts in several currencies that the statement takes together.
-func (h *held) currencies(t *schema.Table) (s rowState) {
-	for _, c := range t.Columns {
-		several := c.Profile != nil && c.Profile.Distinct > 1 && len(c.Profile.Top) > 0
-		if !several || !slices.Contains(words.OfName(c.Name), "currency") || h.settled(t, c.Name) {
-			continue
-		}
-		money := slices.ContainsFunc(h.aggregated(t), func(x *schema.Column) bool { return x.Name != c.Name })
-		if text, ok := c.Profile.Top[0].Value.(string); ok && money {
-			return rowState{h.quoted(c.Name) + " = " + literal(text), "are not in " + text}
-		}
+func (h held) currencies(c mention) (s rowState) {
+	p := profileOf(c.known)
+	money := func(m mention) bool { return m.of == c.of && m.known != c.known }
+	if p.Distinct < 2 || len(p.Top) == 0 || !slices.Contains(words.OfName(c.Column), "currency") || h.settled(c) ||
+		!h.aggregates(money) {
+		return s
+	}
+	if text, ok := p.Top[0].Value.(string); ok {
+		return rowState{h.quoted(c.Column) + " = " + literal(text), "are not in " + text}
 	}
 	return s
 }
@@ -389,46 +332,47 @@ var oneRow = strings.NewReplacer("do not have ", "does not have ", "have ", "has
 	"are old versions", "is an old version", "are totals", "is a total", "are ", "is ")
 
 // withoutRows tells what the answer is without the rows of a table that usually do not count; "" where it is the same.
-func (h *held) withoutRows(t *schema.Table, s rowState) string {
+func (h held) withoutRows(t *schema.Table, s rowState) string {
 	sql := h.over(t, s.keeps)
 	if sql == "" {
 		return ""
 	}
-	usual := h.run(sql)
+	usual := h.run("%s", sql)
 	if usual == nil || usual.Truncated || (result.Equality{Digits: 9}).Equal(usual, h.Table) {
 		return ""
 	}
-	all, kept := figure(h.Table), figure(usual)
-	n, isCount := h.countOf(t)
-	if fewer, ok := countIn(usual); ok && isCount && fewer < n {
+	n, _ := countIn(h.Table)
+	if fewer, ok := countIn(usual); ok && h.countsRows() && fewer < n {
 		what := s.what
 		if n-fewer == 1 {
 			what = oneRow.Replace(what)
 		}
-		counts := []any{words.Thousands(int(n)), t.Name, words.Thousands(int(n - fewer)), what, words.Thousands(int(fewer))}
-		return fmt.Sprintf("%s %s. %s of them %s; without them %s.", counts...)
+		count := func(n int64) string { return words.Thousands(int(n)) }
+		return fmt.Sprintf("%s %s. %s of them %s; without them %s.", count(n), t.Name, count(n-fewer), what, count(fewer))
 	}
+	all, kept := figure(h.Table), figure(usual)
 	if all == kept {
 		return "" // what differs cannot be told in two figures
 	}
 	return fmt.Sprintf("Some rows of %s %s. Without them the answer is %s, not %s.", t.Name, s.what, kept, all)
 }
 
-// countOf returns the answer where it is a count of the rows of a table alone.
-func (h *held) countOf(t *schema.Table) (n int64, ok bool) {
-	alone := len(h.tables) == 1 && h.tables[0] == t && len(h.selects) == 1
-	counts := slices.Equal(h.outline.Aggregates, []string{"COUNT"}) && !strings.Contains(h.upper, "DISTINCT")
-	if !alone || !counts {
-		return 0, false
+// countsRows reports whether the statement is a count of the rows of a table alone.
+func (h held) countsRows() bool {
+	return len(h.tables) == 1 && h.single && slices.Equal(h.Aggregates, []string{"COUNT"}) && !h.writes("DISTINCT")
+}
+
+// valueOf is the only value of a table; nil: there is none, or there are several.
+func valueOf(t *result.Table) any {
+	if t == nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 {
+		return nil
 	}
-	return countIn(h.Table)
+	return t.Rows[0][0]
 }
 
 // countIn is the only value of a table where it is a whole number.
 func countIn(t *result.Table) (n int64, ok bool) {
-	if len(t.Rows) == 1 && len(t.Rows[0]) == 1 {
-		n, ok = t.Rows[0][0].(int64)
-	}
+	n, ok = valueOf(t).(int64)
 	return n, ok
 }
 
@@ -453,7 +397,7 @@ const mostListedColumns = 100
 
 // over is the statement with the rows of a table that meet a condition in place of the table; "" where it cannot be
 // written.
-func (h *held) over(t *schema.Table, keeps string) string {
+func (h held) over(t *schema.Table, keeps string) string {
 	if len(t.Columns) > mostListedColumns {
 		return ""
 	}
@@ -463,10 +407,10 @@ func (h *held) over(t *schema.Table, keeps string) string {
 	}
 	by := map[int]string{}
 	for _, ref := range h.Statement.Tables() {
-		if found, ok := h.Schema.Lookup(ref.Schema, ref.Name); !ok || found != t || !ref.Base() {
+		if h.table(ref) != t {
 			continue
 		}
-		at := slices.IndexFunc(h.tokens, func(x sqltext.Token) bool { return x.Pos == ref.Pos })
+		at := h.tokenAt(ref.Pos)
 		if at < 0 {
 			return ""
 		}

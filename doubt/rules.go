@@ -2,6 +2,7 @@ package doubt
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
@@ -100,21 +101,23 @@ func (r Rules) About(q QuestionFeatures, c vote.Candidate, t *result.Table) []vo
 func (r Rules) Read(question, evidence string) QuestionFeatures {
 	q := QuestionFeatures{Text: question, Evidence: evidence, tokens: tokenize(question)}
 	q.words = unmarked(q.tokens)
-	unquoted := []byte(question)
-	for _, quoted := range words.Quotations(question) {
-		for i := quoted.From; i < quoted.To; i++ {
-			unquoted[i] = ' '
-		}
-	}
 	languages := r.Languages
 	if languages == nil {
 		languages = english
 	}
-	outside := unmarked(tokenize(string(unquoted)))
+	outside := unmarked(tokenize(unquoted(question, " ")))
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.speaks(outside) }); i >= 0 {
 		q.read(&languages[i])
 	}
 	return q
+}
+
+// unquoted is a text with a mark in place of every byte of its quotations.
+func unquoted(text, mark string) string {
+	for _, q := range words.Quotations(text) {
+		text = text[:q.From] + strings.Repeat(mark, q.To-q.From) + text[q.To:]
+	}
+	return text
 }
 
 // weight returns what a broken rule counts.
@@ -174,7 +177,7 @@ func (r Rules) With(rules ...Rule) Rules {
 
 // Without returns a copy without the named rules.
 func (r Rules) Without(names ...string) Rules {
-	r.List = slices.DeleteFunc(slices.Clone(r.list()), func(rule Rule) bool { return slices.Contains(names, rule.Name) })
+	r.List = except(r.list(), func(rule Rule) bool { return slices.Contains(names, rule.Name) })
 	return r
 }
 
@@ -185,7 +188,6 @@ func (r Rules) list() []Rule {
 	return r.List
 }
 
-// defaultRules are the rules that need nothing but question, statement, result and the findings of checks: on the result
-// (empty, any_null, how_many), on the SQL (more_columns, star, sum, group_bare, count_top), and
-// checkedRules.
+// defaultRules are the rules that need nothing but question, statement, result and the findings of checks: on the
+// result (empty, any_null, how_many), on the SQL (more_columns, star, sum, group_bare, count_top), and checkedRules.
 func defaultRules() []Rule { return slices.Concat(resultRules(), statementRules(), checkedRules()) }

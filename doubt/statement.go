@@ -81,10 +81,7 @@ func moreColumns(in Input) (string, bool) {
 // leaves open what to show. all reports that it asks for nothing but these, a person, or yes or no.
 func (in Input) records() (n int, all bool) {
 	for _, thing := range in.Question.Things {
-		if slices.ContainsFunc(in.Statement.Tables(), func(t sqlshape.TableRef) bool {
-			w := words.Stems(t.Name)
-			return len(w) > 0 && w[len(w)-1] == thing
-		}) {
+		if slices.ContainsFunc(in.Statement.Tables(), func(t sqlshape.TableRef) bool { return nounOf(t.Name) == thing }) {
 			n++
 		}
 	}
@@ -103,11 +100,8 @@ func twoNames(items []sqlshape.SelectItem) bool {
 	for _, item := range items {
 		named = append(named, words.OfName(item.Column)...)
 	}
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(named, func(w string) bool { return slices.Contains(names, w) })
-	}
-	return has("first", "fore", "forename", "firstname", "fname", "given") &&
-		has("last", "sur", "surname", "lastname", "lname", "family")
+	return share(named, strings.Fields("first fore forename firstname fname given")) &&
+		share(named, strings.Fields("last sur surname lastname lname family"))
 }
 
 func groupBare(in Input) (string, bool) {
