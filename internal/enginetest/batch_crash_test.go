@@ -216,7 +216,7 @@ func TestAskAllKilled(t *testing.T) {
 	if got != want {
 		t.Errorf("the answers differ from those of a batch that nobody killed")
 	}
-	if again := paid - int64(n); again < 0 || again > kills*batchAtOnce {
+	if again := paid - int64(n); again < 0 || again > int64(kills*batchAtOnce) {
 		t.Errorf("%d calls were paid again, want at most %d", again, kills*batchAtOnce)
 	}
 }
