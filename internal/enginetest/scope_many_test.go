@@ -21,8 +21,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds, a fifth under the race detector; each
-// answer and each prompt has the rows of its tenant, and the canary of no other.
+// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds, and a
+// fifth of both under the race detector; each answer and each prompt has the rows of its tenant, and the canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
 	const tenants = 20
 	db := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
