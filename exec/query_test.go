@@ -28,7 +28,9 @@ import (
 // open makes a database file of script and a DB on it.
 func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
 	t.Helper()
-	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "test.db")))(t)
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")+"?_sync=OFF"))(t) // the file need not survive a crash
+	// database/sql keeps two, and DB.Warnings says so where a machine is busy enough to need a third.
+	pool.SetMaxIdleConns(64)
 	t.Cleanup(func() { pool.Close() })
 	testutil.Value(pool.Exec(script))(t)
 	db, err := exec.New(pool, sqlite.Dialect{}, c)

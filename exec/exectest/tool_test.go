@@ -39,9 +39,10 @@ func TestToolWithoutGuard(t *testing.T) {
 		return last
 	}
 	run := func(ctx context.Context, text string) error {
+		db := open()
 		ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 		defer cancel()
-		err := drain(open().QueryContext(ctx, text))
+		err := drain(db.QueryContext(ctx, text))
 		if ctx.Err() != nil {
 			return nil // it ran until it was stopped
 		}

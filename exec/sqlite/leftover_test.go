@@ -84,7 +84,7 @@ func TestLeftoversAreBounded(t *testing.T) {
 	connector, pool := faultyPool(t, "file")
 	const running = 2
 	pool.SetMaxOpenConns(0)
-	db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Connections: running, Answer: exec.Bounds{Timeout: 50 * time.Millisecond}}}))
+	db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Connections: running, Answer: exec.Bounds{Timeout: 300 * time.Millisecond}}}))
 	connector.fails(func(event string) error {
 		if event == "prepare" {
 			<-release

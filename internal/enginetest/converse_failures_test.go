@@ -150,7 +150,7 @@ func TestBudgetOfSession(t *testing.T) {
 	}{
 		{"calls", llm.Budget{Calls: 2}, false, [3]string{two, two, two + " generate"}},
 		{"tokens", llm.Budget{Tokens: 22}, false, [3]string{two, two, two + " generate"}},
-		{"time", llm.Budget{Timeout: time.Second}, true, [3]string{"tables", two, two + " tables tables generate"}},
+		{"time", llm.Budget{Timeout: 2 * time.Second}, true, [3]string{"tables", two, two + " tables tables generate"}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			model, store, db := &provider{hangs: tt.hangs}, &session.MemoryStore{}, open(t, shop)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 )
@@ -40,7 +41,7 @@ func (s *troubled) Save(ctx context.Context, r session.Record) error {
 // legal, no accepted correction is lost, and the record in the store is the one that the session has.
 func TestRandomConversations(t *testing.T) {
 	sequences := 150
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		sequences = 30
 	}
 	e, down := (*texttosql.Engine)(nil), &llm.Error{Class: llm.ClassPermanent, Message: "out of service"}

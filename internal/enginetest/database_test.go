@@ -36,7 +36,7 @@ func TestMemoryDatabase(t *testing.T) {
 		{Contains: "endless", Replies: llmtest.Texts(endless, usa, usa), Repeat: true},
 		{Replies: llmtest.Texts(usa), Repeat: true},
 	}}
-	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}))
+	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPoolOfOne(t *testing.T) {
 	db := open(t, shop)
 	db.SetMaxOpenConns(1)
 	e := testutil.Value(texttosql.New(db, always(usa),
-		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}, Answer: exec.Bounds{Timeout: 2 * time.Second}})))(t)
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute}, Answer: exec.Bounds{Timeout: time.Minute}})))(t)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() { answers(t, e) })

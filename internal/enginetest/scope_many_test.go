@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -20,8 +21,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds; each
-// answer and each prompt has the rows of its tenant, and the canary of no other.
+// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds, and a
+// fifth of both under the race detector; each answer and each prompt has the rows of its tenant, and the canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
 	const tenants = 20
 	db := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
@@ -66,6 +67,9 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		questions int
 	}{{"Consensus", strategy.Consensus{Samples: 2}, 500}, {"PETSQL", petsql.Strategy{}, 100}} {
 		name := tt.name
+		if race.Enabled {
+			tt.questions /= 5
+		}
 		e := testutil.Value(texttosql.New(db, model, texttosql.WithStrategy(tt.strategy),
 			texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}}),
 			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}})))(t)
