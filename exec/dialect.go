@@ -78,7 +78,7 @@ type GuardConfig struct {
 }
 
 // Open guards one connection: it checks the connection and changes its settings. It refuses a connection that cannot be
-// guarded with an error that matches [ErrUnguarded]. After an error the connection is unchanged, or database/sql closes
+// guarded with an [*UnguardedError]. After an error the connection is unchanged, or database/sql closes
 // it. An error that matches [ErrBroken] means that neither was possible. The caller closes conn after the Conn.
 //
 // timeout is the time limit of a statement. An engine whose lock waits ignore the context waits a little less than

@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/vote"
 )
 
 func Example() {
@@ -106,7 +107,7 @@ func ExampleCheckFunc() {
 	db := openShop(exec.Config{})
 	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if strings.Contains(c.SQL, "*") {
-			c.Findings = append(c.Findings, exec.Finding{Rule: "star", Detail: "name the columns"})
+			c.Findings = append(c.Findings, vote.Finding{Rule: "star", Detail: "name the columns"})
 		}
 		return nil
 	})
@@ -216,8 +217,8 @@ func ExampleRunCheck() {
 	}
 	// Output:
 	// [[Ann] [Bo]] more: true []
-	// [] more: false [{empty the statement has no rows} {value-absent customers.country holds none of the texts it is compared with}]
-	// [[<nil>]] more: false [{all-null every value of the result is NULL}]
+	// [] more: false [{empty the statement has no rows 0 false} {value-absent customers.country holds none of the texts it is compared with 0 false}]
+	// [[<nil>]] more: false [{all-null every value of the result is NULL 0 false}]
 }
 
 // What may not run can still be compared: by its plan.

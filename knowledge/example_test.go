@@ -82,10 +82,10 @@ func ExampleModel_Settled() {
 	// Output: the model has no table or relationship visits
 }
 
-func ExampleQualified() {
-	fmt.Println(knowledge.Qualified("orders", "SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
+func ExampleTable_Qualified() {
+	fmt.Println(knowledge.Table{Name: "orders"}.Qualified("SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
 	fmt.Println(knowledge.Columns("CASE WHEN status = 'paid' THEN total END"))
-	fmt.Println(knowledge.Name("order lines", "price"))
+	fmt.Println(knowledge.Table{Name: "order lines"}.ColumnName("price"))
 	// Output:
 	// SUM(orders.total - COALESCE(orders.tax, 0)) / COUNT(orders.*) <nil>
 	// [status total]

@@ -323,14 +323,14 @@ func Rename(expr string, column func(table, name string) string) (string, error)
 	return out, nil
 }
 
-// Qualified converts an expression over the columns of one table into an expression of a model: SUM(amount * rate)
+// Qualified converts an expression over the columns of t into an expression of a model: SUM(amount * rate)
 // becomes SUM(orders.amount * orders.rate), and COUNT(*) becomes COUNT(orders.*).
-func Qualified(table, expr string) (string, error) {
+func (t Table) Qualified(expr string) (string, error) {
 	full := func(qualifier, name string) string {
 		if qualifier == "" {
-			qualifier = table
+			qualifier = t.Name
 		}
-		return Name(qualifier, name)
+		return Table{Name: qualifier}.ColumnName(name)
 	}
 	once, err := Rename(expr, full)
 	if err != nil {
@@ -342,13 +342,13 @@ func Qualified(table, expr string) (string, error) {
 	return once, nil
 }
 
-// Name returns a column for an expression of a model: table.column, quoted if necessary. The column
+// ColumnName returns a column of t for an expression of a model: table.column, quoted if necessary. The column
 // "*" means the whole row.
-func Name(table, column string) string {
+func (t Table) ColumnName(column string) string {
 	if column != "*" {
 		column = plain(column)
 	}
-	return plain(table) + "." + column
+	return plain(t.Name) + "." + column
 }
 
 // Columns returns the columns of an expression that have no qualifier, each once, in the order of their first use. It

@@ -12,7 +12,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/lab/stats"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/vote"
 )
 
@@ -72,7 +71,7 @@ func answerOf(r *texttosql.Result) *Answer {
 		a.Doubts = append(a.Doubts, f.Rule)
 	}
 	for _, step := range r.Steps {
-		if step.Action == strategy.PurposeRepair {
+		if step.Action == "repair" {
 			a.Repairs++
 		}
 	}

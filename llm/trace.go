@@ -57,7 +57,7 @@ func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
 		span.AddUsage(resp.Usage)
 	}
 	span.Set("reply", trace.PrivateReplies.Secret(resp.Text))
-	span.Set("stop_reason", string(resp.StopReason))
+	span.Set("stop_reason", resp.StopReason)
 	if resp.Model != "" && resp.Model != name {
 		span.Set("answered_by", resp.Model)
 	}

@@ -24,7 +24,7 @@ func tables(list ...string) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	for _, text := range list {
 		name, columns, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
-		t := schema.Table{Name: name, Kind: schema.BaseTable}
+		t := schema.Table{Name: name, Kind: "table"}
 		for c := range strings.SplitSeq(columns, ", ") {
 			t.Columns = append(t.Columns, schema.Column{Name: c})
 		}

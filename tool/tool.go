@@ -85,7 +85,7 @@ func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Ou
 			}
 			return out, nil
 		}
-		if errors.Is(err, texttosql.ErrUnanswerable) {
+		if errors.As(err, new(*texttosql.UnanswerableError)) {
 			said := failure.Of(err)
 			out.Refused, out.Why = true, strings.TrimSpace(said.Message+" "+said.Advice)
 			return out, nil

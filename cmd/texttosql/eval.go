@@ -139,8 +139,8 @@ func (v *evaluate) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if at, ok := eval.Threshold(outcomes, v.MostWrong); ok {
-			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", at.Confidence, 100*at.Coverage, v.MostWrong)
+		if from, coverage, ok := eval.Threshold(outcomes, v.MostWrong); ok {
+			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", from, 100*coverage, v.MostWrong)
 		} else {
 			cli.Say(p.err, "no confidence leaves at most %d wrong\n", v.MostWrong)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/result"
 )
@@ -39,7 +40,7 @@ type statement struct {
 }
 
 // scopeFunc returns the scope of the user who calls, for example by call.Extra.TokenInfo.UserID.
-type scopeFunc func(call *mcp.CallToolRequest) (texttosql.Scope, error)
+type scopeFunc func(call *mcp.CallToolRequest) (exec.Scope, error)
 
 // guarded is middleware for a tool: next gets the rows of the statement, and never the database.
 func guarded[Out any](engine *texttosql.Engine, scopeOf scopeFunc,

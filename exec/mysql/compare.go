@@ -12,7 +12,6 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 	"github.com/sqlc-dev/marino/opcode"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -57,7 +56,7 @@ func (h *held) Compared(r *guard.Relation, rule string, params []string) (binds 
 		c.condition(tree.(*ast.SelectStmt).Where)
 	})
 	if err == nil && len(c.binds) < len(params) {
-		err = guard.Refuse(exec.ReasonRows, "a parameter of :%s is not compared with a column of a kind that is known: write column = :%s, "+
+		err = guard.Refuse("rows", "a parameter of :%s is not compared with a column of a kind that is known: write column = :%s, "+
 			"or another comparison, IN, BETWEEN or LIKE, with nothing around the column and the parameter", strings.Join(params, ", :"), params[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(c.binds)) {

@@ -66,7 +66,7 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	own := s.Catalog.Own.(*catalog)
 	names, err := own.read(s.Statement, h.at.mode, len(s.Args) > 0)
 	var invalid *exec.InvalidError
-	if errors.As(err, &invalid) && invalid.Fault == exec.FaultSyntax && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
+	if errors.As(err, &invalid) && invalid.Fault == "syntax" && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
 		return nil, h.unparsed(ctx, s, err)
 	}
 	return names, err
@@ -83,8 +83,8 @@ func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error
 	var invalid *exec.InvalidError
 	switch own := h.server.dialect.Classify(perr); {
 	case own == nil:
-		return guard.Refuse(exec.ReasonStatement, "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
-	case errors.As(own, &invalid) && invalid.Fault == exec.FaultSyntax:
+		return guard.Refuse("statement", "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
+	case errors.As(own, &invalid) && invalid.Fault == "syntax":
 		return own
 	}
 	return err

@@ -144,7 +144,7 @@ func (d Dialect) SampleRows(
 	})
 	s.Count = "pg_catalog.count"
 	s.Spread = func(ctx context.Context, known exec.RowSample) ([][]any, error) {
-		if t.Kind != schema.BaseTable {
+		if t.Kind != "table" {
 			return nil, nil
 		}
 		rows, err := spread(ctx, run, s, o, known)

@@ -80,7 +80,7 @@ func MarketEnv(tb testing.TB, model llm.Model) *strategy.Env {
 // ExampleModel answers sample i with replies[i]; what has no reply fails, as with a model
 // that is out of service.
 func ExampleModel(replies ...string) llm.Model {
-	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}}}
+	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(replies...)}}}
 }
 
 // ExampleEnv is ShopEnv for examples, which have no test: the shop in memory.

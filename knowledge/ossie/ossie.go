@@ -194,7 +194,7 @@ func (r *reader) metric(m *model, x *metric) {
 	r.instructions("metric "+x.Name+": ", x.Context)
 	out.Expr = r.expression("metric "+x.Name, x.Expression)
 	if len(m.Datasets) == 1 { // columns need no qualifier then
-		if expr, err := knowledge.Qualified(m.Datasets[0].Name, out.Expr); err == nil {
+		if expr, err := (knowledge.Table{Name: m.Datasets[0].Name}).Qualified(out.Expr); err == nil {
 			out.Expr = expr
 		}
 	}

@@ -171,7 +171,7 @@ func (r *reader) table(s *table) {
 	}
 	r.out.Tables = append(r.out.Tables, t)
 	for _, f := range s.Filters {
-		expr, err := knowledge.Qualified(s.Name, f.Expr)
+		expr, err := knowledge.Table{Name: s.Name}.Qualified(f.Expr)
 		if err != nil {
 			r.lose("filter %s of %s: %v", f.Name, s.Name, err)
 			continue
@@ -212,7 +212,7 @@ func (r *reader) metrics(s *table) {
 			} else if name == "average" {
 				m.Aggregation = "AVG"
 			}
-			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation), knowledge.Name(s.Name, m.Name)))
+			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation), knowledge.Table{Name: s.Name}.ColumnName(m.Name)))
 		}
 	}
 	for _, m := range s.Metrics {
@@ -238,7 +238,7 @@ func (r *reader) metric(table string, m field, expr string) {
 		case cmp.Or(qualifier, table) == "":
 			return name
 		}
-		return knowledge.Name(cmp.Or(qualifier, table), name)
+		return knowledge.Table{Name: cmp.Or(qualifier, table)}.ColumnName(name)
 	})
 	if err != nil {
 		out.Expr, out.Unsupported = expr, err.Error()

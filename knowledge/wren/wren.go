@@ -220,7 +220,7 @@ func (r *reader) cube(c *cube) {
 		out := knowledge.Metric{Name: m.Name, Subject: m.Properties.about()}
 		out.Description = cmp.Or(m.Description, out.Description)
 		var err error
-		if out.Expr, err = knowledge.Qualified(c.BaseObject, m.Expression); err != nil {
+		if out.Expr, err = (knowledge.Table{Name: c.BaseObject}).Qualified(m.Expression); err != nil {
 			out.Expr, out.Unsupported = m.Expression, err.Error()
 		}
 		for _, other := range r.out.Metrics {

@@ -40,12 +40,12 @@ type Rule struct {
 
 // Reply is one scripted outcome.
 type Reply struct {
-	Text  string         // must not be empty, unless Err is set
-	Err   error          // the call ends with it instead of Text
-	Stop  llm.StopReason // "" means llm.StopEnd
-	Model string         // the model's name for itself
-	Usage llm.Usage      // the zero Usage means llm.Estimate
-	Delay time.Duration  // the call takes this long, unless its context ends
+	Text  string        // must not be empty, unless Err is set
+	Err   error         // the call ends with it instead of Text
+	Stop  string        // "" means llm.StopEnd
+	Model string        // the model's name for itself
+	Usage llm.Usage     // the zero Usage means llm.Estimate
+	Delay time.Duration // the call takes this long, unless its context ends
 }
 
 // Texts returns one reply for each text.

@@ -44,11 +44,11 @@ type line struct {
 }
 
 type reply struct {
-	Text  string         `json:"text"`
-	Bytes []byte         `json:"bytes,omitempty"`
-	Stop  llm.StopReason `json:"stop,omitempty"`
-	Model string         `json:"model,omitempty"`
-	Usage llm.Usage      `json:"usage"`
+	Text  string    `json:"text"`
+	Bytes []byte    `json:"bytes,omitempty"`
+	Stop  string    `json:"stop,omitempty"`
+	Model string    `json:"model,omitempty"`
+	Usage llm.Usage `json:"usage"`
 }
 
 type failure struct {

@@ -173,7 +173,7 @@ func (m Strategy) until() vote.Stop {
 }
 
 // last is what phase 3 compares candidates by, checks them with, and counts them by.
-func (m Strategy) last(env *strategy.Env) (vote.Key, strategy.Pipeline) {
+func (m Strategy) last(env *strategy.Env) (func(vote.Candidate) (key string, ok bool), strategy.Pipeline) {
 	if m.published {
 		return vote.ByPlan, planvote.Plain{}.Published().Pipeline(env)
 	}

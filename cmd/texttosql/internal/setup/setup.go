@@ -338,7 +338,7 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 	}
 	if err == nil { // where each user has a schema, there is none to be ready before --scopes tells who asks
 		root := trace.Tracer{}.New("ready")
-		if err = e.Engine.Ready(trace.NewContext(ctx, root)); errors.Is(err, texttosql.ErrNoScope) {
+		if err = e.Engine.Ready(trace.NewContext(ctx, root)); errors.Is(err, exec.ErrNoScope) {
 			err = nil
 		}
 		root.End()
