@@ -287,16 +287,17 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 	})
 }
 
-// Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The
+// Correct corrects the answer, the failure or the pending question in the user's words; see session.Correction.Parse. The
 // question runs again with the corrections in force: if two contradict each other, the later one counts.
 //
-// A question accepts MaxCorrections corrections. Text that session.Parse does not recognise goes to the model
+// A question accepts MaxCorrections corrections. Text that it does not recognise goes to the model
 // unchanged. It does not use up a correction, and the warning "correction-as-text" lists the known forms. After
 // session.ErrInvalidCorrection no model was called and the correction is not counted. If the error reports an unknown
 // table, the other parts of the text still apply to the question (session.CorrectionError.Held).
 func (s *Conversation) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
-		c, err := session.Parse(text, known)
+		var c session.Correction
+		err := c.Parse(text, known)
 		return session.Turn{Kind: dialogue.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
 	})
 }

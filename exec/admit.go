@@ -311,11 +311,10 @@ var (
 func (h *held) finish(ctx context.Context) error {
 	used := h.used
 	h.admitted, h.used = nil, false
-	f, ok := h.Conn.(UseEnder)
-	if !ok || !used || h.unfit {
+	if h.EndUse == nil || !used || h.unfit {
 		return nil
 	}
-	fit, err := f.EndUse(ctx)
+	fit, err := h.EndUse(ctx)
 	h.unfit = h.unfit || !fit
 	if err == nil || IsClassified(err) {
 		return err

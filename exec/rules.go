@@ -62,7 +62,7 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 // spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil if it
 // reads no table that has one.
 func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
-	s, err := h.db.splice(ctx, h.Conn, a, h.db.scope.Params, fenced)
+	s, err := h.db.splice(ctx, h.GuardedConn, a, h.db.scope.Params, fenced)
 	if err != nil {
 		return nil, h.classify(err)
 	}
@@ -73,8 +73,8 @@ func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Stateme
 }
 
 // splice writes the rules into a statement, and has the second look.
-func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
-	c, ok := conn.(RowFilterConn)
+func (db *DB) splice(ctx context.Context, conn GuardedConn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
+	c, ok := conn.Conn.(RowFilterConn)
 	if !ok {
 		return nil, guard.Refuse("guard", "the connection is not read through rules about rows")
 	}
@@ -85,13 +85,10 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	spots = append(spots, a.order...)
 	slices.SortStableFunc(spots, func(a, b guard.TablePosition) int { return a.Pos - b.Pos })
 	o := guard.RewriteOptions{
-		RewriteRules: db.ruled, Params: params, Fenced: fenced, Pinned: !a.settled, Own: a.Args,
+		RewriteRules: db.ruled, Params: params, Fenced: fenced, Pinned: !a.settled, Own: a.Args, Compared: conn.Compared,
 		View: func(v *guard.Relation) (string, []string, []guard.TablePosition, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},
-	}
-	if loose, ok := conn.(CoercingConn); ok {
-		o.Compared = loose.Compared
 	}
 	splice, err := a.Catalog.Splice(a.SQL(), spots, o)
 	if err != nil {
@@ -144,7 +141,7 @@ func (db *DB) tryRules(ctx context.Context, o GuardedConn, c *Catalog) error {
 		if a.Names == nil {
 			a.Names = &guard.Names{}
 		}
-		s, err := db.splice(ctx, o.Conn, a, params, false)
+		s, err := db.splice(ctx, o, a, params, false)
 		if err != nil {
 			return err
 		}

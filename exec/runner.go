@@ -249,7 +249,7 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
 			return
 		}
-		if _, ok := s.held.Conn.(UseEnder); !ok { // saves a hand-over to the goroutine of the runner
+		if s.held.EndUse == nil { // saves a hand-over to the goroutine of the runner
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}

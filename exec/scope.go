@@ -72,20 +72,6 @@ type RowFilterConn interface {
 	Placed(ctx context.Context, s *Statement) error
 }
 
-// CoercingConn is for connections of a [RowFilterDialect] whose engine compares a text with a number as numbers, so
-// that 0 would equal every text.
-type CoercingConn interface {
-	Conn
-	// Compared returns one function for each parameter of a rule of r. The function converts the value of the parameter
-	// to the value that is bound, by the column that it is compared with. The bound value is nil, a bool, an int64, a
-	// float64, a string or a []byte. It is not called for NULL. Its error is the predicate of a sentence about the
-	// parameter and starts with "is".
-	//
-	// text is the rule with "?" for each parameter; params are their names in that order. Compared refuses ("rows")
-	// a rule that compares a parameter with anything else. It does not contact the engine.
-	Compared(r *guard.Relation, text string, params []string) ([]func(value any) (any, error), error)
-}
-
 // ImpersonatingDialect is a [Dialect] whose server has its own rules for each user, and another schema for each.
 type ImpersonatingDialect interface {
 	Dialect

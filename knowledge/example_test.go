@@ -84,7 +84,7 @@ func ExampleModel_Settled() {
 
 func ExampleTable_Qualified() {
 	fmt.Println(knowledge.Table{Name: "orders"}.Qualified("SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
-	fmt.Println(knowledge.Columns("CASE WHEN status = 'paid' THEN total END"))
+	fmt.Println((knowledge.Column{Expr: "CASE WHEN status = 'paid' THEN total END"}).Reads())
 	fmt.Println(knowledge.Table{Name: "order lines"}.ColumnName("price"))
 	// Output:
 	// SUM(orders.total - COALESCE(orders.tax, 0)) / COUNT(orders.*) <nil>

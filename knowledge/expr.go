@@ -351,10 +351,10 @@ func (t Table) ColumnName(column string) string {
 	return plain(t.Name) + "." + column
 }
 
-// Columns returns the columns of an expression that have no qualifier, each once, in the order of their first use. It
-// returns nil for a text that is not an expression. Readers of other formats use it with Qualified.
-func Columns(expr string) []string {
-	e, _ := parse(sqltext.SQLite(), expr)
+// Reads returns the columns without a qualifier in Expr, each once, in the order of their first use. It returns nil for
+// a text that is not an expression. Readers of other formats use it with Table.Qualified.
+func (c Column) Reads() []string {
+	e, _ := parse(sqltext.SQLite(), c.Expr)
 	var names []string
 	for _, it := range e {
 		if it.kind == itemColumn && it.qualifier == "" && !slices.Contains(names, it.name) {

@@ -153,7 +153,7 @@ func (m *Model) addsUp(statement *sqltext.Statement, a *aggregate) bool {
 func (m *Model) storedName(it item) string {
 	if i := m.table(it.qualifier); i >= 0 {
 		if c := m.Tables[i].column(it.name); c != nil && c.Expr != "" {
-			if columns := Columns(c.Expr); len(columns) == 1 && columns[0] == c.Expr {
+			if columns := (Column{Expr: c.Expr}).Reads(); len(columns) == 1 && columns[0] == c.Expr {
 				return c.Expr
 			}
 		}

@@ -24,20 +24,17 @@ type Func func(ctx context.Context, req Request) (Response, error)
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
 
-// Role is the speaker of a Message.
-type Role string
-
 // The roles. Instructions go into System messages. Text of a person, a database or a model goes into User and Assistant
 // messages.
 const (
-	System    Role = "system"    // rules that no other message may change
-	User      Role = "user"      // the question, with everything that belongs to it
-	Assistant Role = "assistant" // a reply of the model, or an example of a reply
+	System    = "system"    // rules that no other message may change
+	User      = "user"      // the question, with everything that belongs to it
+	Assistant = "assistant" // a reply of the model, or an example of a reply
 )
 
 // Message is one turn of the conversation.
 type Message struct {
-	Role Role   `json:"role"` // the speaker
+	Role string `json:"role"` // the speaker: System, User or Assistant
 	Text string `json:"text"` // UTF-8, one or more lines
 }
 

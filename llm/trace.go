@@ -169,7 +169,7 @@ func promptText(messages []Message) string {
 			b.WriteString("\n\n")
 		}
 		b.WriteString("[")
-		b.WriteString(string(m.Role))
+		b.WriteString(m.Role)
 		b.WriteString("]\n")
 		b.WriteString(m.Text)
 	}

@@ -20,3 +20,6 @@ func States() []State {
 		dialogue.ExecutingQuery, AwaitingCorrection, Completed, Failed, Interrupted,
 	}
 }
+
+// Parse is [Correction.Parse] as a function.
+var Parse = parse

@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Parse reads a correction in a person's English, and resolves it. A text in one of these forms, with names of the
+// Parse sets c to a correction in a person's English, and resolves it. A text in one of these forms, with names of the
 // schema, becomes a typed correction:
 //
 //	join     A.x = B.y; use A.x = B.y; A.x is the key to B.y; join A.x with B.y; join A and B on A.x = B.y; join A and B using x
@@ -26,7 +26,13 @@ import (
 //
 // An error is a *CorrectionError. It reports a text that is empty or longer than 500 characters, or a form with a
 // name that the schema does not have. The error's Held has the parts about other tables.
-func Parse(text string, s *schema.Schema) (Correction, error) {
+func (c *Correction) Parse(text string, s *schema.Schema) error {
+	parsed, err := parse(text, s)
+	*c = parsed
+	return err
+}
+
+func parse(text string, s *schema.Schema) (Correction, error) {
 	text, err := clean("text", text, maxText)
 	if err != nil {
 		return Correction{}, err

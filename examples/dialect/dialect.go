@@ -84,8 +84,6 @@ func classify(err error, fault string) error {
 	return invalid
 }
 
-var _ exec.UseEnder = (*connection)(nil)
-
 // connection is one connection under guard.
 type connection struct {
 	*sql.Conn
@@ -112,7 +110,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Gu
 	if err == nil {
 		o.Version, err = c.Version(ctx)
 	}
-	if _, ferr := c.EndUse(ctx); err != nil || ferr != nil {
+	if _, ferr := c.endUse(ctx); err != nil || ferr != nil {
 		return o, errors.Join(err, ferr)
 	}
 	s := settings[0]
@@ -144,6 +142,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Gu
 	if err := c.limit(ctx); err != nil {
 		return o, err
 	}
+	o.EndUse = c.endUse
 	if o.Conn, o.Place, o.Private = c, s[0]+"\n"+s[6], c.private; c.private {
 		o.Place += fmt.Sprintf("\n%p", c.inner)
 	}
@@ -208,8 +207,8 @@ func (c *connection) begin(ctx context.Context) error {
 	return err
 }
 
-// EndUse implements [exec.UseEnder].
-func (c *connection) EndUse(ctx context.Context) (fit bool, err error) {
+// endUse implements the field of [exec.GuardedConn].
+func (c *connection) endUse(ctx context.Context) (fit bool, err error) {
 	if c.begun {
 		_, err = guard.Texts(ctx, c.Conn, "ROLLBACK")
 	}
@@ -231,7 +230,7 @@ func (c *connection) Close(drop bool) (err error) {
 	if drop && !c.private {
 		err = driver.ErrBadConn
 	} else {
-		_, err = c.EndUse(context.Background())
+		_, err = c.endUse(context.Background())
 		for _, undo := range slices.Backward(c.undo) {
 			err = cmp.Or(err, undo())
 		}

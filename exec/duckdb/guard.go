@@ -36,7 +36,7 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 		if err != nil {
 			return exec.GuardedConn{}, errors.Join(err, h.Close(!errors.As(err, new(*exec.UnguardedError))))
 		}
-		return exec.GuardedConn{Conn: h, Place: h.made.place, Version: version}, nil
+		return exec.GuardedConn{Conn: h, Place: h.made.place, Version: version, EndUse: h.endUse}, nil
 	}, nil
 }
 
@@ -254,7 +254,8 @@ func (c columns) around(text string, rows int) string {
 	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text, strings.Join(inner, ", "), rows)
 }
 
-func (h *held) EndUse(context.Context) (bool, error) {
+// endUse implements exec.GuardedConn.EndUse.
+func (h *held) endUse(context.Context) (bool, error) {
 	if !h.lost {
 		h.rollback()
 	}

@@ -213,7 +213,7 @@ type RewriteOptions struct {
 	Fenced bool
 	Pinned bool  // the order of rows cannot be written into the statement
 	Own    []any // the arguments of the statement itself
-	// Compared returns one conversion function for each parameter in a rule of r: see exec.CoercingConn. text is the
+	// Compared returns one conversion function for each parameter in a rule of r: see exec.GuardedConn. text is the
 	// rule with "?" in place of each parameter; params has the names of the parameters in that order. An error means
 	// that the type of a parameter cannot be determined from its comparison. nil: the engine compares each value
 	// unchanged.

@@ -278,8 +278,8 @@ func (h *held) close() {
 	h.statement, h.text, h.of = nil, nil, nil
 }
 
-// EndUse implements exec.UseEnder. It reports whether the connection is open, as far as its driver knows.
-func (h *held) EndUse(context.Context) (fit bool, err error) {
+// endUse implements exec.GuardedConn.EndUse. It reports whether the connection is open, as far as its driver knows.
+func (h *held) endUse(context.Context) (fit bool, err error) {
 	h.close()
 	err = h.conn.Raw(func(dc any) error {
 		if v, ok := dc.(driver.Validator); ok && !v.IsValid() {

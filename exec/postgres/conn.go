@@ -241,7 +241,7 @@ func (c *conn) unparsed(ctx context.Context, s *exec.Statement, fault *exec.Inva
 
 // Confirm implements exec.Conn. The server parses the statement with a protocol that accepts one statement, and
 // resolves its names. It does not plan or run any part of it. The locks that the server takes show what the statement
-// reads. They remain until EndUse, so that nobody can replace a table in between.
+// reads. They remain until endUse, so that nobody can replace a table in between.
 func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	own := s.Catalog.Own.(*catalog)
 	if err := c.ready(ctx); err != nil {
@@ -452,7 +452,8 @@ func (c *conn) close() {
 	c.rows, c.statement, c.cancel = nil, nil, nil
 }
 
-func (c *conn) EndUse(ctx context.Context) (fit bool, err error) {
+// endUse implements exec.GuardedConn.EndUse.
+func (c *conn) endUse(ctx context.Context) (fit bool, err error) {
 	c.close()
 	c.judged = nil
 	if !c.lost {

@@ -357,7 +357,7 @@ func TestDirectExemplars(t *testing.T) {
 	messages := script.Requests()[0].Messages
 	var roles []string
 	for _, m := range messages {
-		roles = append(roles, string(m.Role))
+		roles = append(roles, m.Role)
 	}
 	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)

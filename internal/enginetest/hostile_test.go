@@ -157,7 +157,7 @@ func shape(requests []llm.Request) []string {
 	for _, r := range requests {
 		all = append(all, fmt.Sprintf("%s %d", r.Purpose, r.Sample))
 		for _, m := range r.Messages {
-			all = append(all, "  "+string(m.Role))
+			all = append(all, "  "+m.Role)
 			section, lines := "", 0
 			end := func(next string) {
 				switch {

@@ -415,7 +415,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 		purposes[req.Purpose]++
 		all := ""
 		for _, m := range req.Messages {
-			all += string(m.Role) + ": " + m.Text + "\n"
+			all += m.Role + ": " + m.Text + "\n"
 		}
 		for _, want := range []string{"what the customer paid", "big means over 15", "Which orders are big?"} {
 			if !strings.Contains(all, want) {

@@ -237,7 +237,7 @@ func CheckPrompts(t *testing.T, s strategy.Strategy, file string) {
 	for _, req := range script.Requests() {
 		b.WriteString("=== " + req.Purpose + "\n")
 		for _, m := range req.Messages {
-			b.WriteString("--- " + string(m.Role) + "\n" + m.Text + "\n")
+			b.WriteString("--- " + m.Role + "\n" + m.Text + "\n")
 		}
 	}
 	golden.Check(t, file, b.String())

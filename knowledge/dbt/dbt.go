@@ -132,7 +132,7 @@ func (r *reader) table(m *semanticModel) {
 		}
 	}
 	for _, e := range m.Entities {
-		if columns := knowledge.Columns(e.expr()); len(columns) != 1 || columns[0] != e.expr() {
+		if columns := (knowledge.Column{Expr: e.expr()}).Reads(); len(columns) != 1 || columns[0] != e.expr() {
 			t.Columns = append(t.Columns, knowledge.Column{Name: e.Name, Expr: e.Expr})
 		}
 		if e.isKey() {
@@ -151,7 +151,7 @@ func (e *entity) expr() string { return cmp.Or(e.Expr, e.Name) }
 
 // column is the column that holds an entity.
 func (e *entity) column() string {
-	if columns := knowledge.Columns(e.expr()); len(columns) == 1 && columns[0] == e.expr() {
+	if columns := (knowledge.Column{Expr: e.expr()}).Reads(); len(columns) == 1 && columns[0] == e.expr() {
 		return columns[0]
 	}
 	return e.Name

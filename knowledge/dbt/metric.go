@@ -117,7 +117,7 @@ func (r *reader) measure(name string) (*knowledge.Table, *measure) {
 // qualified writes the expression of a measure. One that names no column, or a column of the database whose name is that of
 // a dimension with another expression, becomes a computed column.
 func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error) {
-	columns := knowledge.Columns(expr)
+	columns := knowledge.Column{Expr: expr}.Reads()
 	shadowed := slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool {
 		return c.Expr != "" && slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, c.Name) })
 	})

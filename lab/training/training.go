@@ -157,8 +157,8 @@ type chatLine struct {
 }
 
 type chatMessage struct {
-	Role    llm.Role `json:"role"`
-	Content string   `json:"content"`
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 func chat(messages []llm.Message) (list []chatMessage) {

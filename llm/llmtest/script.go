@@ -66,14 +66,14 @@ func Errors(errs ...error) []Reply {
 	return replies
 }
 
-// UnmatchedError reports that no rule of a [Script] answers a request. An [*llm.Error] of ClassPermanent wraps it.
-type UnmatchedError struct {
+// unmatchedError reports that no rule of a [Script] answers a request. An [*llm.Error] of ClassPermanent wraps it.
+type unmatchedError struct {
 	Request llm.Request // the request without an answer
 	Rules   []int       // indexes of the rules that match but have no reply left for this sample
 }
 
 // Error names the purpose, the sample and the first line of the last message.
-func (e *UnmatchedError) Error() string {
+func (e *unmatchedError) Error() string {
 	line := ""
 	if n := len(e.Request.Messages); n > 0 {
 		line, _, _ = strings.Cut(strings.TrimSpace(e.Request.Messages[n-1].Text), "\n")
@@ -153,7 +153,7 @@ func (s *Script) reply(req llm.Request) (Reply, error) {
 		}
 		return rule.Replies[sample], nil
 	}
-	return Reply{}, &UnmatchedError{Request: clone(req), Rules: matching}
+	return Reply{}, &unmatchedError{Request: clone(req), Rules: matching}
 }
 
 func (r Rule) matches(req llm.Request) bool {
