@@ -273,6 +273,10 @@ s/\bknowledge\.Name\(([^,()]+), /(knowledge.Table{Name: \1}).ColumnName(/g
 s/\bvote\.Key\b/func(vote.Candidate) (key string, ok bool)/g
 s/\bexec\.Finding\b/vote.Finding/g
 s/\bllm\.StopReason\b/string/g
+s/\bllm\.Role\b/string/g
+s/\bknowledge\.Columns\(([^()]+)\)/(knowledge.Column{Expr: \1}).Reads()/g
+s/\b(\w+), err := session\.Parse\(([^()]+)\)/var \1 session.Correction\nerr := \1.Parse(\2)/g
+s/\*otel\.Recorder\b/texttosql.Telemetry/g
 # for our own runners
 s#texttosql/texttosql/(replies|answerable|snapshot|describe)"#texttosql/texttosql/internal/\1"#g
 s#texttosql/texttosql/meaning"#texttosql/texttosql/internal/summary"#g
@@ -314,3 +318,8 @@ s/\bexec\.(ColumnOf|TextLiterals?)\b/checks.\1/g
 s/\bllm\.ErrPanic\b/llmerr.Panic/g
 s/\bllm\.ErrAccount\b/llmerr.Account/g
 s/\bllm\.Embed\(/embedding.Call(/g
+s/\bschema\.DescriptionsError\b/fileerr.Descriptions/g
+s/\bknowledge\.FileError\b/fileerr.Knowledge/g
+s/\bmemory\.FileError\b/fileerr.Memory/g
+s/\beval\.FileError\b/fileerr.Questions/g
+s/\breplay\.LineError\b/fileerr.Recording/g

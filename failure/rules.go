@@ -11,13 +11,13 @@ import (
 	"syscall"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -118,7 +118,7 @@ func failureRules() []failureRule {
 		typed(failureOfCorrection),
 		when(session.ErrInvalidCorrection, func(err error) explained { return explained{correction, tail(err), ""} }),
 		always[*session.RecordError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
-		always[*replay.LineError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
+		always[*fileerr.Recording](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
 
 		oneOf(explained{Input, "The question is empty", ""}, strategy.ErrEmptyQuestion),
 		when(exec.ErrNoScope, failureOfScope),

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evalbounds"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/leakguard"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
@@ -164,9 +165,9 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 	for i, q := range questions {
 		switch {
 		case q.Text == "":
-			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
+			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
 		case q.Gold == "":
-			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
+			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
 		}
 		questions[i].DB = databaseID
 		if q.Numbered { // people count from 1

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -95,7 +96,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if r.file.Models == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
 	}
 	for i := range r.file.Models {
 		r.table(&r.file.Models[i])

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -79,7 +80,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Tables == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
 	}
 	var r reader
 	for i := range f.Tables {

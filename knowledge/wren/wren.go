@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -93,7 +94,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Models == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
 	}
 	var r reader
 	if about := f.Properties.about(); about.Description != "" {

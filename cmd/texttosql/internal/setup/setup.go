@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -135,7 +136,7 @@ func (e *Engine) confirmBeside(find func(*Opened) (string, error), o *Opened) (n
 			return nil, nil
 		}
 	}
-	if broken := (*memory.FileError)(nil); errors.As(err, &broken) {
+	if broken := (*fileerr.Memory)(nil); errors.As(err, &broken) {
 		return nil, &UsageError{err}
 	}
 	return []trace.Warning{{Code: "confirmed-answers", Message: fmt.Sprintf("they end with the program: %v", err)}}, nil
