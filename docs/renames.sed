@@ -268,7 +268,6 @@ s/\bstrategy\.Purpose(Generate|Repair)\b/"\L\1"/g
 s/\bexectest\.(Accept|Refuse|Survive)\b/"\L\1"/g
 s/\bknowledge\.ProvenanceConfirmedBy\b/"confirmed-by"/g
 s/\bknowledge\.Provenance(Metric|Term|Verified)\b/"\L\1"/g
-s/\bknowledge\.Qualified\(([^,()]+), /(knowledge.Table{Name: \1}).Qualified(/g
 s/\bknowledge\.Name\(([^,()]+), /(knowledge.Table{Name: \1}).ColumnName(/g
 s/\bvote\.Key\b/func(vote.Candidate) (key string, ok bool)/g
 s/\bexec\.Finding\b/vote.Finding/g

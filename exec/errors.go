@@ -74,13 +74,9 @@ type (
 	//	Message string // the engine's own words; they may repeat parts of the statement
 	//	Name    string // the missing or ambiguous table, column or function, if the engine names it
 	//
-	// The faults are stable words:
-	//
-	//	"syntax"     // it does not parse
-	//	"schema"     // a table, column or function does not exist or is ambiguous
-	//	"compile"    // it parses but is not valid: a misplaced aggregate
-	//	"run"        // it failed while running: integer overflow, malformed JSON
-	//	"constraint" // it contradicts a correction of the user, which Message states
+	// The faults are stable words: "syntax" (it does not parse), "schema" (a table, column or function does not exist or is
+	// ambiguous), "compile" (it parses but is not valid: a misplaced aggregate), "run" (it failed while running: integer
+	// overflow, malformed JSON) and "constraint" (it contradicts a correction of the user, which Message states).
 	InvalidError = execerr.InvalidError
 
 	// PolicyError reports that a [Policy] names something that the database does not have, or that a row rule cannot be

@@ -113,7 +113,7 @@ func ExampleCheckFunc() {
 	})
 	c := must(db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.RunCheck{}))
 	fmt.Println(len(c.Table.Rows), c.Findings)
-	// Output: 3 [{star name the columns}]
+	// Output: 3 [{star name the columns 0 false}]
 }
 
 // What became of a statement decides what to do next.
@@ -195,7 +195,7 @@ func ExamplePlanChecks_strict() {
 		fmt.Println(c.Findings, err)
 	}
 	// Output:
-	// [{name-as-string no column is named "nmae" here, so the engine takes it for a string}] <nil>
+	// [{name-as-string no column is named "nmae" here, so the engine takes it for a string 0 false}] <nil>
 	// [] exec: invalid statement (schema): no such column: nmae
 }
 

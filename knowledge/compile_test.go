@@ -262,11 +262,11 @@ func FuzzRename(f *testing.F) {
 	f.Add("COUNT(*) / COUNT(DISTINCT t.*)")
 	f.Add("EXTRACT(YEAR FROM d) + x::int AND DATE '2024-01-01' < INTERVAL '1' DAY")
 	f.Fuzz(func(t *testing.T, expr string) {
-		once, err := knowledge.Table{Name: "t"}.Qualified(expr)
+		once, err := knowledge.Qualified("t", expr)
 		if err != nil {
 			return
 		}
-		if twice, err := (knowledge.Table{Name: "t"}).Qualified(once); err != nil || twice != once {
+		if twice, err := knowledge.Qualified("t", once); err != nil || twice != once {
 			t.Errorf("%q: %q, then %q, %v", expr, once, twice, err)
 		}
 	})

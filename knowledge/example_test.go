@@ -82,8 +82,8 @@ func ExampleModel_Settled() {
 	// Output: the model has no table or relationship visits
 }
 
-func ExampleTable_Qualified() {
-	fmt.Println(knowledge.Table{Name: "orders"}.Qualified("SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
+func ExampleQualified() {
+	fmt.Println(knowledge.Qualified("orders", "SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
 	fmt.Println((knowledge.Column{Expr: "CASE WHEN status = 'paid' THEN total END"}).Reads())
 	fmt.Println(knowledge.Table{Name: "order lines"}.ColumnName("price"))
 	// Output:

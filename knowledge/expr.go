@@ -323,12 +323,12 @@ func Rename(expr string, column func(table, name string) string) (string, error)
 	return out, nil
 }
 
-// Qualified converts an expression over the columns of t into an expression of a model: SUM(amount * rate)
+// Qualified converts an expression over the columns of one table into an expression of a model: SUM(amount * rate)
 // becomes SUM(orders.amount * orders.rate), and COUNT(*) becomes COUNT(orders.*).
-func (t Table) Qualified(expr string) (string, error) {
+func Qualified(table, expr string) (string, error) {
 	full := func(qualifier, name string) string {
 		if qualifier == "" {
-			qualifier = t.Name
+			qualifier = table
 		}
 		return Table{Name: qualifier}.ColumnName(name)
 	}
@@ -352,7 +352,7 @@ func (t Table) ColumnName(column string) string {
 }
 
 // Reads returns the columns without a qualifier in Expr, each once, in the order of their first use. It returns nil for
-// a text that is not an expression. Readers of other formats use it with Table.Qualified.
+// a text that is not an expression. Readers of other formats use it with Qualified.
 func (c Column) Reads() []string {
 	e, _ := parse(sqltext.SQLite(), c.Expr)
 	var names []string

@@ -73,8 +73,6 @@ type recorder struct {
 	questions, money, confidence metric.Float64Histogram
 }
 
-var _ texttosql.Telemetry = (*recorder)(nil)
-
 // question holds the data of a trace until it ends.
 type question struct {
 	spans sync.Map // *trace.Span -> oteltrace.Span, because some steps start in the context of another one

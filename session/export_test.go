@@ -1,6 +1,10 @@
 package session
 
-import "github.com/texttosql/texttosql/internal/dialogue"
+import (
+	"github.com/texttosql/texttosql/internal/dialogue"
+
+	"github.com/texttosql/texttosql/schema"
+)
 
 // For the tests.
 const Version = version
@@ -22,4 +26,7 @@ func States() []State {
 }
 
 // Parse is [Correction.Parse] as a function.
-var Parse = parse
+func Parse(text string, s *schema.Schema) (c Correction, err error) {
+	err = c.Parse(text, s)
+	return c, err
+}

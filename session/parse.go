@@ -27,28 +27,24 @@ import (
 // An error is a *CorrectionError. It reports a text that is empty or longer than 500 characters, or a form with a
 // name that the schema does not have. The error's Held has the parts about other tables.
 func (c *Correction) Parse(text string, s *schema.Schema) error {
-	parsed, err := parse(text, s)
-	*c = parsed
-	return err
-}
-
-func parse(text string, s *schema.Schema) (Correction, error) {
 	text, err := clean("text", text, maxText)
 	if err != nil {
-		return Correction{}, err
+		return err
 	}
 	r := read(text, s)
+	parsed := Correction{Kind: dialogue.CorrectText, Text: text}
 	for _, form := range []func(*reader) (Correction, error){(*reader).join, (*reader).column, (*reader).table} {
-		c, err := form(r)
+		found, err := form(r)
 		if err != nil {
-			return Correction{}, err
+			return err
 		}
-		if c.Kind != "" && r.explains(c) {
-			c.Text = r.reason
-			return c.Resolve(s)
+		if found.Kind != "" && r.explains(found) {
+			parsed, parsed.Text = found, r.reason
+			break
 		}
 	}
-	return Correction{Kind: dialogue.CorrectText, Text: text}.Resolve(s)
+	*c, err = parsed.Resolve(s)
+	return err
 }
 
 // Words at the beginning and the end of a text that say nothing, and articles.

@@ -25,7 +25,8 @@ const module = "github.com/texttosql/texttosql"
 var bottom = []string{
 	"internal/words", "internal/background", "internal/atomicfile", "internal/fields", "internal/prompttext", "internal/slots", "internal/progress",
 	"internal/sqlshape", "internal/redact", "internal/tracepage", "internal/dateprompt",
-	"internal/dialogue", "internal/evalbounds", "internal/resample", "internal/findings", "internal/rawreport", "internal/llmerr", "internal/embedding", "internal/fileerr",
+	"internal/dialogue", "internal/evalbounds", "internal/resample", "internal/findings", "internal/rawreport",
+	"internal/llmerr", "internal/embedding", "internal/fileerr",
 }
 
 // allowed lists, for every package, the packages of ours that it may import beside

@@ -26,10 +26,8 @@ const USA = "SELECT name FROM customers WHERE country = 'USA'"
 
 // Open returns a new database file that script has filled. The test closes it at its end.
 func Open(tb testing.TB, script string) *sql.DB {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "test.sqlite")
-	db := testutil.Value(sql.Open("sqlite3", "file:"+path+"?_sync=OFF"))(tb) // the file need not survive a crash
-	db.SetMaxIdleConns(64) // database/sql keeps two, and DB.Warnings says so where a machine is busy enough to need a third
+	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")+"?_sync=OFF"))(tb) // the file need not survive a crash
+	db.SetMaxIdleConns(64)                                                                                         // database/sql keeps two, and DB.Warnings says so where a machine is busy enough to need a third
 	tb.Cleanup(func() { db.Close() })
 	testutil.Value(db.Exec(script))(tb)
 	return db

@@ -122,7 +122,7 @@ func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error
 		return c.Expr != "" && slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, c.Name) })
 	})
 	if len(columns) > 0 && !shadowed {
-		return t.Qualified(expr)
+		return knowledge.Qualified(t.Name, expr)
 	}
 	for slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) && c.Expr != expr }) {
 		name += "_measure"
@@ -179,7 +179,7 @@ func (r *reader) filtered(m *metric, kind string, arguments [][]string) (string,
 	for pass := 0; pass < 2 && len(found) == 0; pass++ { // tables whose key the entity is come first
 		for i := range r.file.Models {
 			if c := r.file.Models[i].filtered(kind, of, name, arguments, pass == 1, r.isOwn(m, i)); c != "" {
-				found = append(found, knowledge.Table{Name: r.out.Tables[i].Name}.ColumnName(c))
+				found = append(found, r.out.Tables[i].ColumnName(c))
 			}
 		}
 	}

@@ -153,8 +153,7 @@ func (r *reader) table(d *dataset) {
 			t.Keys = append(t.Keys, key)
 		}
 	}
-	for i := range d.Fields {
-		f := &d.Fields[i]
+	for _, f := range d.Fields {
 		c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description, Synonyms: f.Context.Synonyms}}
 		if f.Label != "" && f.Label != f.Name {
 			c.Synonyms = append(slices.Clip(c.Synonyms), f.Label)
@@ -195,7 +194,7 @@ func (r *reader) metric(m *model, x *metric) {
 	r.instructions("metric "+x.Name+": ", x.Context)
 	out.Expr = r.expression("metric "+x.Name, x.Expression)
 	if len(m.Datasets) == 1 { // columns need no qualifier then
-		if expr, err := (knowledge.Table{Name: m.Datasets[0].Name}).Qualified(out.Expr); err == nil {
+		if expr, err := knowledge.Qualified(m.Datasets[0].Name, out.Expr); err == nil {
 			out.Expr = expr
 		}
 	}

@@ -172,7 +172,7 @@ func (r *reader) table(s *table) {
 	}
 	r.out.Tables = append(r.out.Tables, t)
 	for _, f := range s.Filters {
-		expr, err := knowledge.Table{Name: s.Name}.Qualified(f.Expr)
+		expr, err := knowledge.Qualified(s.Name, f.Expr)
 		if err != nil {
 			r.lose("filter %s of %s: %v", f.Name, s.Name, err)
 			continue
@@ -229,17 +229,18 @@ func (r *reader) metric(table string, m field, expr string) {
 	}
 	var err error
 	out.Expr, err = knowledge.Rename(expr, func(qualifier, name string) string {
+		qualifier = cmp.Or(qualifier, table)
 		isColumn := slices.ContainsFunc(r.out.Tables, func(t knowledge.Table) bool {
-			return strings.EqualFold(t.Name, cmp.Or(qualifier, table)) &&
+			return strings.EqualFold(t.Name, qualifier) &&
 				slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) })
 		})
 		switch {
 		case !isColumn && slices.Contains(r.named, name):
 			return "{" + name + "}"
-		case cmp.Or(qualifier, table) == "":
+		case qualifier == "":
 			return name
 		}
-		return knowledge.Table{Name: cmp.Or(qualifier, table)}.ColumnName(name)
+		return knowledge.Table{Name: qualifier}.ColumnName(name)
 	})
 	if err != nil {
 		out.Expr, out.Unsupported = expr, err.Error()

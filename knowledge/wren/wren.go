@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/fileerr"
@@ -208,7 +209,7 @@ func (r *reader) key(table string, columns []string) {
 			continue
 		}
 		for _, k := range t.Keys {
-			if strings.Join(k, "\x00") == strings.Join(columns, "\x00") {
+			if slices.Equal(k, columns) {
 				return
 			}
 		}
@@ -221,7 +222,7 @@ func (r *reader) cube(c *cube) {
 		out := knowledge.Metric{Name: m.Name, Subject: m.Properties.about()}
 		out.Description = cmp.Or(m.Description, out.Description)
 		var err error
-		if out.Expr, err = (knowledge.Table{Name: c.BaseObject}).Qualified(m.Expression); err != nil {
+		if out.Expr, err = knowledge.Qualified(c.BaseObject, m.Expression); err != nil {
 			out.Expr, out.Unsupported = m.Expression, err.Error()
 		}
 		for _, other := range r.out.Metrics {

@@ -133,7 +133,7 @@ func (e *Engine) confirmBeside(find func(*Opened) (string, error), o *Opened) (n
 		var kept *memory.VerifiedAnswers
 		if kept, err = memory.OpenVerifiedAnswers(file); err == nil {
 			e.Confirmed = kept
-			return nil, nil
+			return
 		}
 	}
 	if broken := (*fileerr.Memory)(nil); errors.As(err, &broken) {
