@@ -12,9 +12,9 @@ import (
 
 // Provenance is a definition or a verified statement that an answer uses.
 type Provenance struct {
-	// Kind is "metric" (the answer was compiled from the metric's definition), "term" (it uses the expression of a term
-	// that the question has), "verified" (a person verified the statement) or "confirmed-by" (it has the shape of a
-	// statement that a person verified).
+	// Kind is "metric", "term", "verified" or "confirmed-by". "metric": the answer was compiled from the metric's
+	// definition. "term": it uses the expression of a term that the question has. "verified": a person verified the
+	// statement. "confirmed-by": it has the shape of such a statement.
 	Kind   string            `json:"kind"`
 	Name   string            `json:"name"`             // the metric, the term's word, or the verified query
 	Owner  string            `json:"owner,omitempty"`  // who verified it

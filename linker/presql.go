@@ -101,7 +101,7 @@ func (p PreSQL) Validate() error {
 }
 
 // Draft asks for one preliminary statement; sample counts from 0. For a reply without a statement, sql is
-// "" and there is no error.
+// "" and err is nil.
 func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (sql string, reply llm.Response, err error) {
 	if err = p.Validate(); err != nil {
 		return "", reply, err
@@ -129,7 +129,7 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (sql string, re
 	if extract == nil {
 		extract = in.extract
 	}
-	found, _ := extract(ctx, reply.Text) // a reply without a statement is no error
+	found, _ := extract(ctx, reply.Text) // without a statement, sql is ""
 	return found.SQL(), reply, ctx.Err()
 }
 

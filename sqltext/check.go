@@ -31,10 +31,12 @@ const (
 
 // RefusedError reports that Check refused a text.
 type RefusedError struct {
-	// Reason is a stable word, the first of these that applies: "too-long" (over 100,000 bytes), "not-utf8", "nul",
-	// "invisible" (a character that nobody sees, outside of strings and quoted names), "unterminated",
-	// "executable-comment", "depth" (brackets nested over 200 deep), "empty", "several-statements", "not-read-only",
-	// "not-a-query" or "placeholder".
+	// Reason is a stable word, the first that applies:
+	//
+	//	too-long, not-utf8, nul, invisible, unterminated, executable-comment, depth, empty, several-statements,
+	//	not-read-only, not-a-query, placeholder
+	//
+	// See Check for the limits. An invisible character is refused outside of strings and quoted names.
 	Reason string
 	Detail string // one line for a person; quotes no literal of the text
 

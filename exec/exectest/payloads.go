@@ -21,9 +21,9 @@ type Payload struct {
 	Name string
 	SQL  string
 	Why  string // a reason for what is expected
-	// Expect is "refuse" (it is refused or does not compile; no part of it runs), "accept" (it returns Rows rows and at
-	// least one column) or "survive" (it may be refused, fail or answer, within 1.15 times the deadline and with less than
-	// 64 MiB of memory).
+	// Expect is "refuse", "accept" or "survive". "refuse": no part of it runs, or it does not compile. "accept": it
+	// returns Rows rows and at least one column. "survive": it may be refused, fail or answer, but within 1.15 times the
+	// deadline and with less than 64 MiB of memory.
 	Expect string
 	Rows   int // rows of an accepted statement
 	Policy exec.Policy
