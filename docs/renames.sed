@@ -230,6 +230,16 @@ s/\bguard\.SplitList\(([^,]+), /\1.SplitList(/g
 s/\bguard\.CheckValues\(([^,]+), (\w+)\)/guard.NewText(\1.Parse(\2)).CheckValues()/g
 s/\bguard\.AllowValues\(([^,]+), ([^,]+), (\w+)\)/guard.NewText(\1.Parse(\3)).AllowValues(\2)/g
 s/\.Answerable\.Nearest\b/.Answerable.Nearest()/g
+# Names that moved bring their imports.
+/\btexttosql\.(Err(NotReadOnly|NoScope|Busy|Unguarded)|Scope)\b/ {
+/texttosql\/exec"\n/! s#("github.com/texttosql/texttosql"\n)#\1\t"github.com/texttosql/texttosql/exec"\n#
+}
+/\btexttosql\.Err(NoCandidate|EmptyQuestion|Abstained)\b/ {
+/texttosql\/strategy"\n/! s#("github.com/texttosql/texttosql"\n)#\1\t"github.com/texttosql/texttosql/strategy"\n#
+}
+/\bexec\.Finding\b/ {
+/texttosql\/vote"\n/! s#("github.com/texttosql/texttosql/exec"\n)#\1\t"github.com/texttosql/texttosql/vote"\n#
+}
 s/\b(exec|sqltext)\.ReasonTable\b/"table"/g
 s/\b(exec|sqltext)\.ReasonColumn\b/"column"/g
 s/\b(exec|sqltext)\.ReasonFunction\b/"function"/g
@@ -276,6 +286,13 @@ s/\bllm\.Role\b/string/g
 s/\bknowledge\.Columns\(([^()]+)\)/(knowledge.Column{Expr: \1}).Reads()/g
 s/\b(\w+), err := session\.Parse\(([^()]+)\)/var \1 session.Correction\nerr := \1.Parse(\2)/g
 s/\*otel\.Recorder\b/texttosql.Telemetry/g
+# A package whose names are all words now needs no import.
+/\btrace\./! s#\n\t"github.com/texttosql/texttosql/trace"##
+/\bsqltext\./! s#\n\t"github.com/texttosql/texttosql/sqltext"##
+/\bschema\./! s#\n\t"github.com/texttosql/texttosql/schema"##
+/\bstrategy\./! s#\n\t"github.com/texttosql/texttosql/strategy"##
+/\bknowledge\./! s#\n\t"github.com/texttosql/texttosql/knowledge"##
+/\bexec\./! s#\n\t"github.com/texttosql/texttosql/exec"##
 # for our own runners
 s#texttosql/texttosql/(replies|answerable|snapshot|describe)"#texttosql/texttosql/internal/\1"#g
 s#texttosql/texttosql/meaning"#texttosql/texttosql/internal/summary"#g
