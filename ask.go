@@ -55,7 +55,7 @@ func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*
 		return res, errNoEngine
 	}
 	scoped, rejected := e.admit(q)
-	ctx, call := scoped.begin(ctx, q, res, StepQuestion, trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
+	ctx, call := scoped.begin(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	if rejected != nil { // logged, counted and traced like any other question
 		return res, call.end(rejected)
 	}
@@ -168,7 +168,7 @@ func (a *answering) conclude(ctx context.Context, failed error) (err error) {
 	a.env.Host.Omissions.Report(ctx, &a.out.Notes)
 	a.res.setOutcome(a.out)
 	winner, refused := a.winner(ctx, runner)
-	if failed == nil || errors.Is(failed, ErrNoCandidate) {
+	if failed == nil || errors.Is(failed, strategy.ErrNoCandidate) {
 		a.res.Answerable = a.answerable()
 	}
 	sure := a.out.Confidence >= 0 && a.out.Confidence <= 1
@@ -263,7 +263,7 @@ func (a *answering) grounds(winner *sqltext.Statement) (list []knowledge.Provena
 	for _, c := range a.out.Candidates {
 		if c.SQL == a.out.SQL && c.Metrics != nil {
 			for _, name := range c.Metrics {
-				list = append(list, knowledge.Provenance{Kind: knowledge.ProvenanceMetric, Name: name})
+				list = append(list, knowledge.Provenance{Kind: "metric", Name: name})
 			}
 			break
 		}
@@ -432,11 +432,11 @@ func (e *Engine) observer(ctx context.Context, a asking) (observe func(trace.Not
 		logStep(n)
 		p := Progress{Question: a.Text, ID: a.ID, Step: Step(n.Span.Name()), Kind: n.Kind, Span: n.Span}
 		switch n.Kind {
-		case trace.Happened:
+		case "happened":
 			p.Message = n.Event.Name
-		case trace.Warned:
+		case "warned":
 			p.Message = n.Warning.Message
-		case trace.Ended:
+		case "ended":
 			p.Message = n.Span.Failure()
 		}
 		tell(p)
@@ -551,7 +551,7 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("id", id), slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
-	if Step(r.Trace.Name()) != StepStatement {
+	if Step(r.Trace.Name()) != "statement" {
 		attrs = append(attrs, slog.Int("calls", r.Usage.Calls),
 			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
 			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))

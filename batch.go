@@ -29,15 +29,10 @@ func (e *BatchError) Error() string { return "texttosql: the batch ends here: " 
 // Unwrap returns the reason.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// Batch configures AskAll. The zero Batch answers 4 questions at a time.
-type Batch struct {
-	Parallel int // questions answered at the same time; 0 means 4; negative is an error
-}
-
-// AskAll answers questions in parallel. It yields their results in the order of the questions, each with the error
+// AskAll answers questions, parallel of them at the same time; 0 means 4, and less is an error. It yields their results in the order of the questions, each with the error
 // that Ask would return.
 //
-// The goroutine that ranges over the results pulls questions as slots become free, at most b.Parallel ahead of the
+// The goroutine that ranges over the results pulls questions as slots become free, at most parallel ahead of the
 // results. Breaking out of the loop cancels the questions in flight; the loop returns when all of them have ended.
 //
 // If a batch ends early, its last result is a *BatchError without a question. It wraps one of these reasons:
@@ -45,7 +40,7 @@ type Batch struct {
 //   - A provider error that every further question would meet, such as a wrong key. It comes after the results of
 //     the questions in flight.
 //   - A reply that llm/replay could not store. Each question in flight has a Result with that error.
-//   - ErrNoScope: a scope is missing.
+//   - exec.ErrNoScope: a scope is missing.
 //
 // An invalid argument is a *strategy.ConfigError. The options apply to every question. Options that each Question
 // sets itself (WithID, WithEvidence, WithSamples) are rejected.
@@ -53,7 +48,7 @@ type Batch struct {
 // To resume a batch after a crash, record its replies (llm/replay): give New the model
 // llm.Chain(model, player.Or, recorder.Record). Asking the same questions again pays only for missing replies.
 // WithClock(player.Now) keeps all questions on the day on which the batch began.
-func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Batch, opts ...AskOption) iter.Seq2[BatchResult, error] {
+func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], parallel int, opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
 		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithMemory")
 		if err != nil {
@@ -68,8 +63,8 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 		shared.day = e.today()
 		var fault *strategy.ConfigError
 		switch {
-		case b.Parallel < 0:
-			fault = &strategy.ConfigError{Field: "texttosql: Batch.Parallel", Problem: fmt.Sprintf("%d is negative", b.Parallel)}
+		case parallel < 0:
+			fault = &strategy.ConfigError{Field: "texttosql: AskAll", Problem: fmt.Sprintf("%d questions at a time", parallel)}
 		case questions == nil:
 			fault = &strategy.ConfigError{Field: "texttosql: AskAll", Problem: "the questions are nil"}
 		}
@@ -77,7 +72,7 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], b Bat
 			yield(BatchResult{}, fault)
 			return
 		}
-		if end := e.askAll(ctx, questions, shared, cmp.Or(b.Parallel, 4), yield); end != nil {
+		if end := e.askAll(ctx, questions, shared, cmp.Or(parallel, 4), yield); end != nil {
 			yield(BatchResult{}, &BatchError{end})
 		}
 	}

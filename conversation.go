@@ -34,7 +34,7 @@ import (
 //   - session.ErrConflict: another process took over the session.
 //   - any error of Engine.Ask.
 //
-// While one call works on a conversation, every other call gets an error that matches ErrBusy. This includes another
+// While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes another
 // Conversation with the same id, in any process on session.FileStore. Wait, and call again. Safe for concurrent use.
 type Conversation struct {
 	// MaxCorrections limits the corrections of a question; 0 means 3, a negative value means none. Set it
@@ -42,9 +42,9 @@ type Conversation struct {
 	MaxCorrections int
 
 	*core
-	given   key    // the engine's key
-	current key    // has the scope and policy of the current question; written only between begin and end
-	scope   *Scope // the scope of the last WithScope; nil: the scope of given
+	given   key         // the engine's key
+	current key         // has the scope and policy of the current question; written only between begin and end
+	scope   *exec.Scope // the scope of the last WithScope; nil: the scope of given
 	store   session.Store
 
 	mu  sync.Mutex
@@ -56,8 +56,8 @@ type Conversation struct {
 // busyError is a session.StateError: another call works on the conversation.
 type busyError struct{ *session.StateError }
 
-// Is makes the error match only ErrBusy: the same call may be valid later.
-func (e busyError) Is(target error) bool { return target == ErrBusy }
+// Is makes the error match only exec.ErrBusy: the same call may be valid later.
+func (e busyError) Is(target error) bool { return target == exec.ErrBusy }
 
 // Explain reports that the conversation is answering another question.
 func (e busyError) Explain() failure.Report {
@@ -172,7 +172,7 @@ func (s *Conversation) within(a *asking) error {
 		return err
 	}
 	if rec := s.Record(); rec.Revision > 0 && rec.Scope != e.ScopeKey() {
-		return &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the conversation belongs to another scope, or to none"}
+		return &exec.RefusedError{Reason: "scope", Detail: "the conversation belongs to another scope, or to none"}
 	}
 	s.current, s.scope, a.scope, a.policy = e.key, cmp.Or(a.scope, s.scope), nil, nil
 	return nil
@@ -287,16 +287,17 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 	})
 }
 
-// Correct corrects the answer, the failure or the pending question in the user's words; see session.Parse. The
+// Correct corrects the answer, the failure or the pending question in the user's words; see session.Correction.Parse. The
 // question runs again with the corrections in force: if two contradict each other, the later one counts.
 //
-// A question accepts MaxCorrections corrections. Text that session.Parse does not recognise goes to the model
+// A question accepts MaxCorrections corrections. Text that it does not recognise goes to the model
 // unchanged. It does not use up a correction, and the warning "correction-as-text" lists the known forms. After
 // session.ErrInvalidCorrection no model was called and the correction is not counted. If the error reports an unknown
 // table, the other parts of the text still apply to the question (session.CorrectionError.Held).
 func (s *Conversation) Correct(ctx context.Context, text string) (*Result, error) {
 	return s.correct(ctx, "Correct", func(_ *session.Record, known *schema.Schema) (session.Turn, error) {
-		c, err := session.Parse(text, known)
+		var c session.Correction
+		err := c.Parse(text, known)
 		return session.Turn{Kind: dialogue.TurnCorrection, Text: strings.TrimSpace(text), Correction: &c}, err
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/texttosql/texttosql/exec"
 )
 
 // TestForeign: what is told of drivers by their import path, of those too whose dialect is a module of its own.
@@ -22,7 +24,7 @@ func TestForeign(t *testing.T) {
 		{"example.com/mysql", "is not known; a wrapped driver", "not that one"},
 		{"", "the driver x.T is not known; a wrapped driver needs the second argument of texttosql.WithDialect", "a type without a package"},
 	} {
-		if err := foreignType(tt.path, "x.T"); !errors.Is(err, ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
+		if err := foreignType(tt.path, "x.T"); !errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q: %s", tt.path, err, tt.want, tt.why)
 		}
 	}

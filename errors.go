@@ -9,26 +9,12 @@ import (
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/answerable"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 )
 
-// The errors that callers test for, with errors.Is. Each package owns the types behind them, for errors.As:
-// *strategy.NoCandidateError, *strategy.AbstainedError, *llm.BudgetError, *exec.RefusedError, …
+// The errors of an engine that belong to no other package; test for them with errors.Is. Errors of packages stay as they
+// are: strategy.ErrNoCandidate, strategy.ErrEmptyQuestion, exec.ErrNotReadOnly, exec.ErrNoScope, exec.ErrBusy and, for
+// errors.As, *strategy.AbstainedError, *exec.UnguardedError, *exec.RefusedError, … Package failure knows them all.
 var (
-	// ErrNoCandidate reports that no statement passed the checks.
-	ErrNoCandidate = strategy.ErrNoCandidate
-	// ErrAbstained reports that the confidence of the best answer is below the required minimum.
-	ErrAbstained = strategy.ErrAbstained
-	// ErrNotReadOnly reports that a statement writes or would change state.
-	ErrNotReadOnly = exec.ErrNotReadOnly
-	// ErrNoScope reports that the policy has rules about rows, but the question has no scope. It also reports a scope
-	// without its Key or without a parameter of the rules.
-	ErrNoScope = exec.ErrNoScope
-	// ErrUnguarded reports that the database cannot be guarded as it was opened.
-	ErrUnguarded = exec.ErrUnguarded
-	// ErrBusy reports that another client holds a lock, or that all connections of the pool are in use. The same
-	// question may succeed later.
-	ErrBusy = exec.ErrBusy
 	// ErrBudget reports that a limit was reached: a limit on model calls (WithBudget), or on the time, memory,
 	// columns or value length of a statement (WithLimits). Too many rows are not an error: they set
 	// result.Table.Truncated.
@@ -39,8 +25,6 @@ var (
 	// ErrNoModel reports that an engine made with NoModel received a question without a verified answer.
 	ErrNoModel error = &plainError{"the question needs a model, and the engine has none (NoModel): " +
 		"it runs statements, and answers what people verified", "no-model"}
-	// ErrEmptyQuestion reports that the question has no word.
-	ErrEmptyQuestion = strategy.ErrEmptyQuestion
 )
 
 // Limits of what a person may send, in bytes.
@@ -93,11 +77,7 @@ func classify(err error) error {
 // Answerable reports whether the data can answer a question.
 type Answerable = answerable.Answerable
 
-// ErrUnanswerable reports that the data cannot answer the question (WithRefuseBelow). The error is an
-// *UnanswerableError.
-var ErrUnanswerable = errors.New("texttosql: the data cannot answer the question")
-
-// UnanswerableError reports a question whose score is below the limit of WithRefuseBelow.
+// UnanswerableError reports a question that the data cannot answer: its score is below the limit of WithRefuseBelow.
 type UnanswerableError struct {
 	Unmet   []string // the words of the question without a match in the data; nil: no single word is the reason
 	Nearest []string // names in the data that come nearest, best first
@@ -132,10 +112,9 @@ func (e *UnanswerableError) Explain() failure.Report {
 }
 
 // Public returns the error without names from the database (trace.Span.Fail).
-func (*UnanswerableError) Public() string { return ErrUnanswerable.Error() }
-
-// Is reports whether target is ErrUnanswerable.
-func (*UnanswerableError) Is(target error) bool { return target == ErrUnanswerable }
+func (*UnanswerableError) Public() string {
+	return "texttosql: the data cannot answer the question"
+}
 
 // Unwrap returns the *strategy.NoCandidateError with which the question also failed; nil if there was a candidate.
 func (e *UnanswerableError) Unwrap() error { return e.err }

@@ -25,7 +25,6 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // inMemory opens a small shop in memory. A program opens its own database.
@@ -112,7 +111,7 @@ func ExampleEngine_Ask() {
 		panic(err)
 	}
 	answer, err := engine.Ask(context.Background(), "Which customers live in the USA?")
-	fmt.Println(errors.Is(err, texttosql.ErrNoCandidate))
+	fmt.Println(errors.Is(err, strategy.ErrNoCandidate))
 	for _, c := range answer.Candidates {
 		fmt.Println(c.Rejected)
 	}
@@ -183,7 +182,7 @@ func ExampleEngine_AskAll() {
 		if err != nil {
 			panic(err)
 		}
-		for answer, err := range engine.AskAll(context.Background(), slices.Values(questions[:n]), texttosql.Batch{Parallel: 1}) {
+		for answer, err := range engine.AskAll(context.Background(), slices.Values(questions[:n]), 1) {
 			fmt.Println(answer.Question.ID, answer.Result.SQL, err, "calls:", calls)
 		}
 		recorder.Close()
@@ -235,7 +234,7 @@ func ExampleWithPolicy() {
 		fmt.Print(c.Name, " ")
 	}
 	answer, err := engine.Ask(context.Background(), "What is Ada's password?")
-	fmt.Println(errors.Is(err, texttosql.ErrNoCandidate))
+	fmt.Println(errors.Is(err, strategy.ErrNoCandidate))
 	fmt.Println(answer.Candidates[0].Rejected)
 	// Output:
 	// id name country true
@@ -250,7 +249,7 @@ func ExampleWithScope() {
 		panic(err)
 	}
 	for _, country := range []string{"USA", "Norway"} {
-		tenant := texttosql.Scope{Key: "tenant of " + country, Params: map[string]any{"country": country}}
+		tenant := exec.Scope{Key: "tenant of " + country, Params: map[string]any{"country": country}}
 		answer, err := engine.Ask(context.Background(), "Who are my customers?", texttosql.WithScope(tenant))
 		if err != nil {
 			panic(err)
@@ -258,7 +257,7 @@ func ExampleWithScope() {
 		fmt.Println(country, answer.Rows.Rows)
 	}
 	_, err = engine.Ask(context.Background(), "Who are my customers?")
-	fmt.Println(errors.Is(err, texttosql.ErrNoScope))
+	fmt.Println(errors.Is(err, exec.ErrNoScope))
 	// Output:
 	// USA [[Ada] [Cyd]]
 	// Norway [[Bo]]
@@ -326,7 +325,7 @@ func ExampleWithProgress() {
 	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"),
 		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithProgress(func(p texttosql.Progress) {
-			if p.Kind == trace.Ended && (p.Step == "model call" || p.Step == "vote" || p.Step == "rows") {
+			if p.Kind == "ended" && (p.Step == "model call" || p.Step == "vote" || p.Step == "rows") {
 				fmt.Println(p.Step)
 			}
 		}))

@@ -157,7 +157,7 @@ func (a *answering) verified(ctx context.Context) error {
 			}
 			continue // the database is another one since
 		}
-		g := v.ProvenanceOf(knowledge.ProvenanceVerified, values)
+		g := v.ProvenanceOf("verified", values)
 		a.out, a.res.Grounds = &strategy.Outcome{SQL: sql, Confidence: 1}, []knowledge.Provenance{g}
 		a.out.Note("the question is %s, and no model was asked", g)
 		return nil
@@ -237,7 +237,7 @@ func (a *answering) confirmedBy(ctx context.Context, answer *sqltext.Statement) 
 	for _, p := range near {
 		i, _ := strconv.Atoi(p.ID)
 		if templateOf(answer.Dialect(), a.people[i]) == shape {
-			return a.people[i].ProvenanceOf(knowledge.ProvenanceConfirmedBy, nil), true
+			return a.people[i].ProvenanceOf("confirmed-by", nil), true
 		}
 	}
 	return knowledge.Provenance{}, false
@@ -368,7 +368,7 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 		a := struct{ SQL, Missing string }{SQL: sql}
 		_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
 		var invalid *exec.InvalidError
-		if errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema {
+		if errors.As(err, &invalid) && invalid.Fault == "schema" {
 			a.Missing = invalid.Name
 		}
 		if err != nil {

@@ -59,15 +59,15 @@ type reader struct {
 func (r *reader) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
 	last := req.Messages[len(req.Messages)-1].Text
 	r.prompts = append(r.prompts, last)
-	if req.Purpose == strategy.PurposeRepair {
+	if req.Purpose == "repair" {
 		r.repairs++
 	}
 	out := r.sql
-	if r.repaired != "" && req.Purpose == strategy.PurposeRepair {
+	if r.repaired != "" && req.Purpose == "repair" {
 		out = r.repaired
 	}
 	for _, name := range r.tables {
-		if req.Purpose == strategy.PurposeRepair || strings.Contains(last, "CREATE TABLE PROD_"+name+" ") {
+		if req.Purpose == "repair" || strings.Contains(last, "CREATE TABLE PROD_"+name+" ") {
 			out = regexp.MustCompile(`\b`+name+`\b`).ReplaceAllString(out, "PROD_"+name)
 		}
 	}

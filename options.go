@@ -84,7 +84,7 @@ type asking struct {
 	user          string         // who confirms an answer
 	withoutMemory bool
 	withoutRows   bool                     // Generate
-	scope         *Scope                   // nil: none
+	scope         *exec.Scope              // nil: none
 	policy        *exec.Policy             // narrows the engine's; nil: it holds
 	recall        *memory.RetrievedLessons // the lessons of its conversation; nil: recall them from the store
 	talk          *talk                    // data of its conversation; nil: it has none
@@ -652,7 +652,7 @@ func (q Question) validate() error {
 	case len(q.Evidence) > maxEvidence:
 		return &InputError{Field: "evidence", Bytes: len(q.Evidence), Limit: maxEvidence}
 	case wordless(q.Text):
-		return ErrEmptyQuestion
+		return strategy.ErrEmptyQuestion
 	case q.Samples < 0 || q.Samples > fields.MaxSamples:
 		return &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: fmt.Sprintf("%d is not in 0..%d", q.Samples, fields.MaxSamples)}
 	}
@@ -679,17 +679,9 @@ func (e *Engine) takes(q asking) error {
 	return e.repeats(q.Samples)
 }
 
-// Scope names the user whose rows a question may read. See WithScope. It is exec.Scope, which documents the rules of
-// its fields:
-//
-//	Key      string            // names the scope; data of one key is never shown under another; required
-//	Params   map[string]any    // the values of the parameters in Policy.Rows, by name without the colon
-//	Settings map[string]string // settings of the database that hold while a statement runs
-type Scope = exec.Scope
-
-// NewScope returns a Scope with these Params and a Key derived from them. Equal parameters give equal keys, also in
+// NewScope returns an exec.Scope with these Params and a Key derived from them. Equal parameters give equal keys, also in
 // another process; different parameters give different keys.
-func NewScope(params map[string]any) Scope {
+func NewScope(params map[string]any) exec.Scope {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value := params[name]
@@ -698,21 +690,21 @@ func NewScope(params map[string]any) Scope {
 		}
 		fmt.Fprintf(h, "%q %T %#[2]v ", name, value)
 	}
-	return Scope{Key: hex.EncodeToString(h.Sum(nil)[:16]), Params: maps.Clone(params)}
+	return exec.Scope{Key: hex.EncodeToString(h.Sum(nil)[:16]), Params: maps.Clone(params)}
 }
 
 // WithScope asks a question for a tenant or a user. The rules of Policy.Rows get their parameters from s. The
 // question reads only the rows that they allow, in prompts, candidates and the answer.
 //
 // If the policy has Rows, Shared or Settings, a question needs a scope with its Key, parameters and settings.
-// Otherwise it fails with an error that matches ErrNoScope. Without such rules, and unless the dialect runs as the
+// Otherwise it fails with an error that matches exec.ErrNoScope. Without such rules, and unless the dialect runs as the
 // user of a scope, every scope is refused with exec.ErrNoRules.
 //
 // Stored data belongs to s.Key: profiles, samples, confirmed answers, lessons, conversations. Data that was stored
 // without a scope is not used under one. Exemplars of WithMemory and manual lessons without a scope belong to the
 // program, and every scope may see them. A question sees everything that was learned under its Key. Give scopes with
 // different rights different keys, as NewScope does. A known Key with other Params is refused.
-func WithScope(s Scope) AskOption {
+func WithScope(s exec.Scope) AskOption {
 	return askOption{option{name: "WithScope"}, func(a *asking) {
 		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)
 		a.scope = &s
@@ -747,30 +739,23 @@ func WithTelemetry(t Telemetry) Option {
 
 // Progress is one step of a question, as WithProgress reports it.
 type Progress struct {
-	Question string           // the question's text; "" for Query
-	ID       string           // the id of WithID, or a generated one
-	Step     Step             // name of the span: a step below, or a strategy's own step (see its Report)
-	Kind     trace.NoticeKind // Started, Ended, Happened or Warned
-	Message  string           // the name of the event, the text of the warning, or the reason of a step that failed
-	Span     *trace.Span      // the span of the step, only to be read; a slow callback may see later changes in it
+	Question string      // the question's text; "" for Query
+	ID       string      // the id of WithID, or a generated one
+	Step     Step        // name of the span: see Step
+	Kind     string      // "started", "ended", "happened" (an event) or "warned"
+	Message  string      // the name of the event, the text of the warning, or the reason of a step that failed
+	Span     *trace.Span // the span of the step, only to be read; a slow callback may see later changes in it
 }
 
-// Step names a part of a question.
+// Step names a part of a question. A strategy may have steps of its own. These are stable words:
+//
+//	"question", "statement" // all of a question, or of a Query
+//	"schema", "profile"     // reads the catalog and loads what was learned; reads values of tables
+//	"link"                  // chooses the tables that the question needs
+//	"sample"                // one reply, and its statement
+//	"model call"            // one call of a model
+//	"check", "exec.query"   // examines one statement; one statement runs
+//	"repair"                // fixes a statement that failed
+//	"vote", "judge"         // counts the samples; a model chooses between the first answers
+//	"rows"                  // reads the rows of the answer
 type Step string
-
-// The steps of every strategy, of the database and of the model.
-const (
-	StepQuestion  Step = "question"   // all of it
-	StepSchema    Step = "schema"     // reads the catalog and loads what was learned
-	StepProfile   Step = "profile"    // reads values of tables
-	StepLink      Step = "link"       // chooses the tables that the question needs
-	StepSample    Step = "sample"     // one reply, and its statement
-	StepModelCall Step = "model call" // one call of a model
-	StepCheck     Step = "check"      // examines one statement
-	StepQuery     Step = "exec.query" // one statement runs
-	StepRepair    Step = "repair"     // fixes a statement that failed
-	StepVote      Step = "vote"       // counts the samples
-	StepJudge     Step = "judge"      // a model chooses between the first answers
-	StepRows      Step = "rows"       // reads the rows of the answer
-	StepStatement Step = "statement"  // all of a Query
-)

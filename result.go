@@ -159,7 +159,7 @@ func (r *Result) Closing() string {
 func (r *Result) byMetric() string {
 	var names []string
 	for _, g := range r.Grounds {
-		if g.Kind == knowledge.ProvenanceMetric {
+		if g.Kind == "metric" {
 			names = append(names, g.Name)
 		}
 	}
@@ -173,7 +173,7 @@ func (r *Result) byMetric() string {
 func (r *Result) verifiedBy() string {
 	text := "Verified"
 	for _, g := range r.Grounds {
-		if g.Kind != knowledge.ProvenanceVerified {
+		if g.Kind != "verified" {
 			continue
 		}
 		if g.Owner != "" {
@@ -187,18 +187,12 @@ func (r *Result) verifiedBy() string {
 	return text + "."
 }
 
-// PageOptions selects what [Result.WritePage] shows in addition to the Result. The zero value shows no rows.
-type PageOptions struct {
-	Err  error // the error that Ask returned with the Result
-	Rows bool  // the first 50 rows
-}
-
-// WritePage writes one self-contained HTML page about r: the question, the statement, the votes and a timeline. It
-// contains SQL.
-func (r *Result) WritePage(w io.Writer, o PageOptions) error {
+// WritePage writes one self-contained HTML page about r: the question, the statement, the votes and a timeline,
+// with the error that came with r (nil: none), and the first 50 rows if rows is set. It contains SQL.
+func (r *Result) WritePage(w io.Writer, err error, rows bool) error {
 	page := tracepage.Page{Question: r.Question, SQL: r.SQL}
-	if o.Err != nil {
-		page.Problem = o.Err.Error()
+	if err != nil {
+		page.Problem = err.Error()
 	}
 	if len(r.Ballot.Clusters)+len(r.Ballot.Abstained) > 0 {
 		page.Facts = append(page.Facts, tracepage.Fact{
@@ -215,7 +209,7 @@ func (r *Result) WritePage(w io.Writer, o PageOptions) error {
 			count = "more than " + count
 		}
 		page.Facts = append(page.Facts, tracepage.Fact{Name: "Rows", Value: count})
-		if o.Rows {
+		if rows {
 			page.Sections = append(page.Sections, head(r.Rows))
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -70,7 +69,7 @@ type core struct {
 // (strategy, stage, linker, check, progress) fails its sample or its question with a *strategy.PanicError, unless the
 // part started a goroutine.
 //
-// The error joins the errors of all options and of a driver that needs a dialect (ErrUnguarded). An option's error is
+// The error joins the errors of all options and of a driver that needs a dialect (*exec.UnguardedError). An option's error is
 // a *strategy.ConfigError or an error of the part that it configures. An Engine needs no Close.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{core: &core{config: config{
@@ -106,7 +105,7 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 }
 
 // Ready checks whether questions can be answered. It takes one connection, guards it, reads the catalog and returns
-// the connection. The error has advice for a database that does not respond or cannot be guarded (ErrUnguarded), and
+// the connection. The error has advice for a database that does not respond or cannot be guarded (*exec.UnguardedError), and
 // for names in the policy that the database does not have. Without this call the first question has that error.
 //
 // Warnings for an operator are about the database, its user, the policy and the descriptions, for example that the
@@ -205,7 +204,7 @@ func (e *Engine) lacks(text string) (nothing, half bool) {
 	case replies.CompleteBlocks(text) != "":
 	case err == nil, reply.Reason == replies.ReasonTruncated:
 		half = true
-	case reply.Reason == replies.ReasonNoSQL, reply.Reason == sqltext.ReasonEmpty:
+	case reply.Reason == replies.ReasonNoSQL, reply.Reason == "empty":
 		nothing = true
 	}
 	return nothing, half
@@ -296,11 +295,11 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	switch {
 	case a.scope == nil:
 	case a.scope.Key == "":
-		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the scope has no key"}
+		return nil, &exec.RefusedError{Reason: "scope", Detail: "the scope has no key"}
 	case scope != nil && reflect.DeepEqual(scope, a.scope):
 		a.scope = nil
 	case scope != nil:
-		return nil, &exec.RefusedError{Reason: exec.ReasonScope, Detail: "the engine has another scope"}
+		return nil, &exec.RefusedError{Reason: "scope", Detail: "the engine has another scope"}
 	}
 	if a.scope == nil && a.policy == nil && (scope != nil || !e.db.Scoped()) {
 		return e, nil
@@ -310,7 +309,7 @@ func (e *Engine) within(a asking) (*Engine, error) {
 		return nil, err
 	}
 	if a.scope != nil && !e.scopes.matches(*a.scope) {
-		return nil, &exec.RefusedError{Reason: exec.ReasonScope,
+		return nil, &exec.RefusedError{Reason: "scope",
 			Detail: "the key of the scope was seen with other parameters: give each set of parameters a key of its own, as NewScope does"}
 	}
 	return &Engine{e.core, key{db, e.narrowed || a.policy != nil}}, nil
@@ -326,7 +325,7 @@ type seenScopes struct {
 const mostSeenScopes = 100_000
 
 // matches reports whether the key of a scope was seen with no other parameters, and remembers it.
-func (s *seenScopes) matches(scope Scope) bool {
+func (s *seenScopes) matches(scope exec.Scope) bool {
 	params := NewScope(scope.Params).Key
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -230,6 +230,69 @@ s/\bguard\.SplitList\(([^,]+), /\1.SplitList(/g
 s/\bguard\.CheckValues\(([^,]+), (\w+)\)/guard.NewText(\1.Parse(\2)).CheckValues()/g
 s/\bguard\.AllowValues\(([^,]+), ([^,]+), (\w+)\)/guard.NewText(\1.Parse(\3)).AllowValues(\2)/g
 s/\.Answerable\.Nearest\b/.Answerable.Nearest()/g
+# Names that moved bring their imports.
+/\btexttosql\.(Err(NotReadOnly|NoScope|Busy|Unguarded)|Scope)\b/ {
+/texttosql\/exec"\n/! s#("github.com/texttosql/texttosql"\n)#\1\t"github.com/texttosql/texttosql/exec"\n#
+}
+/\btexttosql\.Err(NoCandidate|EmptyQuestion|Abstained)\b/ {
+/texttosql\/strategy"\n/! s#("github.com/texttosql/texttosql"\n)#\1\t"github.com/texttosql/texttosql/strategy"\n#
+}
+/\bexec\.Finding\b/ {
+/texttosql\/vote"\n/! s#("github.com/texttosql/texttosql/exec"\n)#\1\t"github.com/texttosql/texttosql/vote"\n#
+}
+s/\b(exec|sqltext)\.ReasonTable\b/"table"/g
+s/\b(exec|sqltext)\.ReasonColumn\b/"column"/g
+s/\b(exec|sqltext)\.ReasonFunction\b/"function"/g
+s/\b(exec|sqltext)\.ReasonTooComplex\b/"too-complex"/g
+s/\b(exec|sqltext)\.ReasonStatement\b/"statement"/g
+s/\b(exec|sqltext)\.ReasonGuard\b/"guard"/g
+s/\b(exec|sqltext)\.ReasonScope\b/"scope"/g
+s/\b(exec|sqltext)\.ReasonRows\b/"rows"/g
+s/\bsqltext\.ReasonEmpty\b/"empty"/g
+s/\bsqltext\.ReasonNotReadOnly\b/"not-read-only"/g
+s/\bsqltext\.ReasonSeveral\b/"several-statements"/g
+s/\bsqltext\.ReasonTooLong\b/"too-long"/g
+s/\bsqltext\.Reason\b/string/g
+s/\bexec\.Fault(Compile|Constraint|Run|Schema|Syntax)\b/"\L\1"/g
+s/\bexec\.Fault\b/string/g
+s/errors\.Is\(([^()]+), (texttosql|exec)\.ErrUnguarded\)/errors.As(\1, new(*exec.UnguardedError))/g
+s/errors\.Is\(([^()]+), (texttosql|strategy)\.ErrAbstained\)/errors.As(\1, new(*strategy.AbstainedError))/g
+s/errors\.Is\(([^()]+), texttosql\.ErrUnanswerable\)/errors.As(\1, new(*texttosql.UnanswerableError))/g
+s/\btexttosql\.Err(NoCandidate|EmptyQuestion)\b/strategy.Err\1/g
+s/\btexttosql\.Err(NotReadOnly|NoScope|Busy)\b/exec.Err\1/g
+s/\btexttosql\.Scope\b/exec.Scope/g
+s/\btexttosql\.Batch\{\}/0/g
+s/\btexttosql\.Batch\{Parallel: ([^{}]+)\}/\1/g
+s/\btexttosql\.PageOptions\{\}/nil, false/g
+s/\btexttosql\.PageOptions\{Err: ([^{},]+)\}/\1, false/g
+s/\btexttosql\.PageOptions\{Rows: ([^{},]+)\}/nil, \1/g
+s/\btexttosql\.PageOptions\{Err: ([^{},]+), Rows: ([^{},]+)\}/\1, \2/g
+s/\btexttosql\.StepModelCall\b/"model call"/g
+s/\btexttosql\.StepQuery\b/"exec.query"/g
+s/\btexttosql\.Step(Check|Judge|Link|Profile|Question|Repair|Rows|Sample|Schema|Statement|Vote)\b/"\L\1"/g
+s/\btrace\.(Started|Ended|Happened|Warned)\b/"\L\1"/g
+s/\btrace\.NoticeKind\b/string/g
+s/\bschema\.BaseTable\b/"table"/g
+s/\bschema\.(View|Virtual)\b/"\L\1"/g
+s/\bstrategy\.Purpose(Generate|Repair)\b/"\L\1"/g
+s/\bexectest\.(Accept|Refuse|Survive)\b/"\L\1"/g
+s/\bknowledge\.ProvenanceConfirmedBy\b/"confirmed-by"/g
+s/\bknowledge\.Provenance(Metric|Term|Verified)\b/"\L\1"/g
+s/\bknowledge\.Name\(([^,()]+), /(knowledge.Table{Name: \1}).ColumnName(/g
+s/\bvote\.Key\b/func(vote.Candidate) (key string, ok bool)/g
+s/\bexec\.Finding\b/vote.Finding/g
+s/\bllm\.StopReason\b/string/g
+s/\bllm\.Role\b/string/g
+s/\bknowledge\.Columns\(([^()]+)\)/(knowledge.Column{Expr: \1}).Reads()/g
+s/\b(\w+), err := session\.Parse\(([^()]+)\)/var \1 session.Correction\nerr := \1.Parse(\2)/g
+s/\*otel\.Recorder\b/texttosql.Telemetry/g
+# A package whose names are all words now needs no import.
+/\btrace\./! s#\n\t"github.com/texttosql/texttosql/trace"##
+/\bsqltext\./! s#\n\t"github.com/texttosql/texttosql/sqltext"##
+/\bschema\./! s#\n\t"github.com/texttosql/texttosql/schema"##
+/\bstrategy\./! s#\n\t"github.com/texttosql/texttosql/strategy"##
+/\bknowledge\./! s#\n\t"github.com/texttosql/texttosql/knowledge"##
+/\bexec\./! s#\n\t"github.com/texttosql/texttosql/exec"##
 # for our own runners
 s#texttosql/texttosql/(replies|answerable|snapshot|describe)"#texttosql/texttosql/internal/\1"#g
 s#texttosql/texttosql/meaning"#texttosql/texttosql/internal/summary"#g
@@ -268,3 +331,11 @@ s/\bdoubt\.(Answer|Values|Stored)\b/contradict.\1/g
 s/\bdoubt\.FindingContradiction\b/findings.Contradiction/g
 s/\bstrategy\.OneLine\b/prompttext.OneLine/g
 s/\bexec\.(ColumnOf|TextLiterals?)\b/checks.\1/g
+s/\bllm\.ErrPanic\b/llmerr.Panic/g
+s/\bllm\.ErrAccount\b/llmerr.Account/g
+s/\bllm\.Embed\(/embedding.Call(/g
+s/\bschema\.DescriptionsError\b/fileerr.Descriptions/g
+s/\bknowledge\.FileError\b/fileerr.Knowledge/g
+s/\bmemory\.FileError\b/fileerr.Memory/g
+s/\beval\.FileError\b/fileerr.Questions/g
+s/\breplay\.LineError\b/fileerr.Recording/g

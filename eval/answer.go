@@ -58,7 +58,7 @@ type recorded struct {
 //   - Spider's prediction file, one statement per line. A database after a tab stays in SQL; [Scorer.ScoreRuns],
 //     which knows the right one, removes it. An empty line is an answer without a statement.
 //
-// The sequence ends with the first error, a *[FileError].
+// The sequence ends with the first error, which names the file and the line.
 func Answers(path string) iter.Seq2[Answer, error] {
 	return func(yield func(Answer, error) bool) {
 		s, err := openSource(path)

@@ -3,7 +3,6 @@ package eval
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Question is one question of a dataset with its gold statement.
@@ -116,29 +115,3 @@ func (d *Dataset) place(i int, byLine bool) (Question, bool) {
 	}
 	return d.Questions[at], true
 }
-
-// FileError reports a fault in a file of questions or answers, and its place.
-type FileError struct {
-	File  string // its path
-	Line  int    // number of the line, from 1; 0: the whole file
-	Field string // "": the whole line
-	Err   error  // what is wrong
-}
-
-// Error returns "eval: FILE:LINE: field FIELD: CAUSE".
-func (e *FileError) Error() string {
-	var b strings.Builder
-	b.WriteString("eval: ")
-	b.WriteString(e.File)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d", e.Line)
-	}
-	if e.Field != "" {
-		b.WriteString(": field " + e.Field)
-	}
-	b.WriteString(": " + e.Err.Error())
-	return b.String()
-}
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }

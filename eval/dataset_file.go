@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
 // maxLine bounds one line of a file of questions or answers. Statements are cut
@@ -26,7 +28,7 @@ type source struct {
 func openSource(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &FileError{File: path, Err: withoutPath(err)}
+		return nil, &fileerr.Questions{File: path, Err: withoutPath(err)}
 	}
 	s, err := newSource(path, file)
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *source) Close() error { return s.file.Close() }
 
 // fault makes the error about a place in the file.
 func (s *source) fault(line int, field string, err error) error {
-	return &FileError{File: s.name, Line: line, Field: field, Err: err}
+	return &fileerr.Questions{File: s.name, Line: line, Field: field, Err: err}
 }
 
 // next returns the next line without its end, io.EOF after the last one. The

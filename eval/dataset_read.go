@@ -39,7 +39,7 @@ var (
 // [Dataset].Repeated. Two different questions with one id are an error.
 //
 // The name of the dataset is the name of the file without "questions_" and without endings. The error is a
-// *[FileError].
+// *[fileerr.Questions].
 func ReadDataset(path string) (*Dataset, error) {
 	s, err := openSource(path)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
@@ -156,12 +157,12 @@ func TestReadDatasetFaults(t *testing.T) {
 	}
 }
 
-// fault checks the text of a *FileError, without the folder.
+// fault checks the text of an error about a file, without the folder.
 func fault(t *testing.T, err error, dir, want string) {
 	t.Helper()
-	var file *eval.FileError
+	var file *fileerr.Questions
 	if !errors.As(err, &file) {
-		t.Fatalf("error is %v, not a *FileError", err)
+		t.Fatalf("error is %v, of another type", err)
 	}
 	if got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""); got != "eval: "+want {
 		t.Errorf("error is %q\nwant %q", got, "eval: "+want)
@@ -189,7 +190,7 @@ func TestTruncatedGzip(t *testing.T) {
 			_, answers := readAnswers(path)
 			_, questions := eval.ReadDataset(path)
 			for _, err := range []error{answers, questions} {
-				var file *eval.FileError
+				var file *fileerr.Questions
 				if !errors.As(err, &file) || !errors.Is(err, io.ErrUnexpectedEOF) || file.File != path || !strings.Contains(err.Error(), "the gzip file is cut off") {
 					t.Errorf("error is %v", err)
 				}

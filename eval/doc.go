@@ -30,7 +30,7 @@
 //
 // The denominator is always all questions of the dataset. A question without an answer counts as wrong. So does
 // a question whose gold has no result or whose database is missing or damaged; each report has the number of
-// these. Invalid content of a file is a [FileError] with file, line and field.
+// these. Invalid content of a file is an error with file, line and field.
 //
 // Statements run under the guard of package exec. The default limits are those under which the recorded
 // verdicts were made: 10 seconds and 200,000 rows. The package imports no driver.

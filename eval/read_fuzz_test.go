@@ -4,10 +4,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
 // FuzzRead: whatever a file holds, reading it ends, without a panic, in answers
-// or in one *FileError that names the file.
+// or in one error that names the file.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{"run": "r", "qid": 1, "db_id": "d", "sql": "SELECT 1", "label": 1, "exec": {"status": "ok", "nrows": 1}}` + "\n",
@@ -25,9 +27,9 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, content string) {
 		check := func(err error) {
-			var file *FileError
+			var file *fileerr.Questions
 			if err != nil && (!errors.As(err, &file) || file.File != name) {
-				t.Fatalf("error %v is no *FileError about %q", err, name)
+				t.Fatalf("error %v is no error about %q", err, name)
 			}
 		}
 		s, err := newSource(name, strings.NewReader(content))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
@@ -146,7 +147,7 @@ func TestScoreEnds(t *testing.T) {
 		t.Errorf("a context that ended: %v", err)
 	}
 	broken := write(t, "b.jsonl", `{"qid": 10, "sql": "SELECT id FROM p"}`+"\n{")
-	var file *eval.FileError
+	var file *fileerr.Questions
 	if _, err := s.ScoreRun(t.Context(), d, broken, eval.Answers(broken)); !errors.As(err, &file) || file.Line != 2 {
 		t.Errorf("a broken file: %v", err)
 	}

@@ -5,19 +5,12 @@ import (
 	"slices"
 )
 
-// RiskPoint is the result of answering only the questions with the highest confidence.
-type RiskPoint struct {
-	Coverage   float64 `json:"coverage"`   // share of questions answered, in 0..1
-	Risk       float64 `json:"risk"`       // share of wrong answers among them
-	Confidence float64 `json:"confidence"` // the lowest confidence that is answered
-}
-
 // Threshold returns the lowest confidence above which at most so many answers are wrong as the argument wrong allows,
-// and the share of questions that is answered then. Use it as strategy.Pipeline.MinConfidence, or in a check of your
+// and the coverage, the share of questions that is answered then. Use confidence as strategy.Pipeline.MinConfidence, or in a check of your
 // own. ok is false if even the answers with the highest confidence have more wrong ones. It holds for these
 // questions: choose it with some questions and test it with others. A confidence below 0 counts as 0, above 1 as 1,
 // and NaN as 0.
-func Threshold(outcomes []Outcome, wrong int) (p RiskPoint, ok bool) {
+func Threshold(outcomes []Outcome, wrong int) (confidence, coverage float64, ok bool) {
 	surest := slices.Clone(outcomes)
 	slices.SortStableFunc(surest, func(a, b Outcome) int { return cmp.Compare(sureness(b), sureness(a)) })
 	errors := 0
@@ -31,10 +24,9 @@ func Threshold(outcomes []Outcome, wrong int) (p RiskPoint, ok bool) {
 		if errors > wrong {
 			break
 		}
-		answered := float64(i + 1)
-		p, ok = RiskPoint{Coverage: answered / float64(len(surest)), Risk: float64(errors) / answered, Confidence: sureness(o)}, true
+		confidence, coverage, ok = sureness(o), float64(i+1)/float64(len(surest)), true
 	}
-	return p, ok
+	return confidence, coverage, ok
 }
 
 // sureness is the confidence of an outcome in 0..1.

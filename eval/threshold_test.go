@@ -36,8 +36,8 @@ func TestThreshold(t *testing.T) {
 		{"all right", of(.9, 1, .1, 1), 0, .1, 1, true},
 		{"no outcomes", nil, 3, 0, 0, false},
 	} {
-		p, ok := eval.Threshold(tt.outcomes, tt.wrong)
-		if diff := cmp.Diff([]any{tt.least, tt.coverage, tt.ok}, []any{p.Confidence, p.Coverage, ok}); diff != "" {
+		confidence, coverage, ok := eval.Threshold(tt.outcomes, tt.wrong)
+		if diff := cmp.Diff([]any{tt.least, tt.coverage, tt.ok}, []any{confidence, coverage, ok}); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
 		}
 	}

@@ -61,7 +61,7 @@ func confirmed(ctx context.Context, c Conn, s *Statement) (err error) {
 		return err
 	}
 	if len(s.Names.Absent) > 0 {
-		return guard.Refuse(ReasonTable, "%s is no table of the schema", s.Names.Absent[0])
+		return guard.Refuse("table", "%s is no table of the schema", s.Names.Absent[0])
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 		}
 		switch same := h.catalog == before; {
 		case stale && (same || tries > 1):
-			return nil, guard.Refuse(ReasonGuard, "the schema changes all the time")
+			return nil, guard.Refuse("guard", "the schema changes all the time")
 		case same:
 			return nil, h.suggested(a, err)
 		}
@@ -145,9 +145,9 @@ func (h *held) suggested(a *Statement, err error) error {
 	var names []string
 	name := refused.Name[strings.LastIndexByte(refused.Name, '.')+1:]
 	switch refused.Reason {
-	case ReasonTable:
+	case "table":
 		names = h.readableTables(name)
-	case ReasonColumn:
+	case "column":
 		names = h.readableColumns(a, name)
 	}
 	near := words.Nearest(name, names)
@@ -216,7 +216,7 @@ var (
 func alike(err error, policy bool) error {
 	name, absent := absentColumn(err)
 	refused, ok := err.(*RefusedError)
-	denied := ok && refused.Reason == ReasonColumn && refused.Name != "*"
+	denied := ok && refused.Reason == "column" && refused.Name != "*"
 	switch {
 	case policy && denied && refused.Name != "":
 		name = refused.Name
@@ -227,7 +227,7 @@ func alike(err error, policy bool) error {
 	case !policy || !absent:
 		return err
 	}
-	told := guard.Refuse(ReasonColumn, "%s: no such column, or you may not read it", name)
+	told := guard.Refuse("column", "%s: no such column, or you may not read it", name)
 	told.Name = name
 	return told
 }
@@ -235,7 +235,7 @@ func alike(err error, policy bool) error {
 // absentColumn returns the name of a column that the engine did not find, without the table.
 func absentColumn(err error) (name string, absent bool) {
 	invalid, ok := err.(*InvalidError)
-	if !ok || invalid.Fault != FaultSchema || invalid.Name == "" || ambiguous.MatchString(invalid.Message) {
+	if !ok || invalid.Fault != "schema" || invalid.Name == "" || ambiguous.MatchString(invalid.Message) {
 		return "", false
 	}
 	return schema.FoldCase(invalid.Name[strings.LastIndexByte(invalid.Name, '.')+1:]), noColumn.MatchString(invalid.Message)
@@ -255,10 +255,10 @@ func (h *held) judge(ctx context.Context, a *Statement) error {
 func isAboutNames(err error) bool {
 	var refused *RefusedError
 	if errors.As(err, &refused) {
-		return refused.Reason == ReasonTable || refused.Reason == ReasonColumn || refused.Reason == ReasonFunction
+		return refused.Reason == "table" || refused.Reason == "column" || refused.Reason == "function"
 	}
 	var invalid *InvalidError
-	return errors.As(err, &invalid) && invalid.Fault == FaultSchema
+	return errors.As(err, &invalid) && invalid.Fault == "schema"
 }
 
 // classify gives an error of a statement its type. After one that is none of the statement's the connection is not used
@@ -277,7 +277,7 @@ func (db *DB) unblamed(err error) error {
 	switch typed := db.dialect.Classify(err); {
 	case err == nil:
 		return nil
-	case errors.As(typed, new(*PolicyError)), errors.Is(typed, ErrUnguarded), errors.Is(typed, ErrBusy), errors.Is(typed, ErrBroken):
+	case errors.As(typed, new(*PolicyError)), errors.As(typed, new(*UnguardedError)), errors.Is(typed, ErrBusy), errors.Is(typed, ErrBroken):
 		return typed
 	case IsRejection(typed):
 		return unavailable{fmt.Errorf("exec: guarding a connection: %v", typed)}
@@ -311,11 +311,10 @@ var (
 func (h *held) finish(ctx context.Context) error {
 	used := h.used
 	h.admitted, h.used = nil, false
-	f, ok := h.Conn.(UseEnder)
-	if !ok || !used || h.unfit {
+	if h.EndUse == nil || !used || h.unfit {
 		return nil
 	}
-	fit, err := f.EndUse(ctx)
+	fit, err := h.EndUse(ctx)
 	h.unfit = h.unfit || !fit
 	if err == nil || IsClassified(err) {
 		return err

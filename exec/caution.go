@@ -222,7 +222,7 @@ func (o *suspicion) keyOf(t *schema.Table, ref sqlshape.TableRef) string {
 		name = ref.Name
 	}
 	columns := t.PrimaryKey
-	if len(columns) == 0 && o.run.db.language.Name == "sqlite" && t.Kind == schema.BaseTable {
+	if len(columns) == 0 && o.run.db.language.Name == "sqlite" && t.Kind == "table" {
 		columns = []string{"rowid"}
 	}
 	var list []string

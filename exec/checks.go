@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // ReadOnly accepts a statement that only reads, compiles, and reads nothing that the policy denies. It fills in the
@@ -34,7 +35,7 @@ func (ReadOnly) Check(ctx context.Context, s *Runner, c *Checked) error {
 		s.held.pass(c.Statement)
 	}
 	if len(a.Tables) == 0 {
-		c.Findings = append(c.Findings, Finding{Rule: checks.NoTable, Detail: "the statement reads no table"})
+		c.Findings = append(c.Findings, vote.Finding{Rule: checks.NoTable, Detail: "the statement reads no table"})
 	}
 	return nil
 }
@@ -80,16 +81,16 @@ func (e RunCheck) Check(ctx context.Context, s *Runner, c *Checked) error {
 func findEmpty(ctx context.Context, s *Runner, c *Checked) error {
 	switch {
 	case c.Table.Empty():
-		c.Findings = append(c.Findings, Finding{Rule: checks.Empty, Detail: "the statement has no rows"})
+		c.Findings = append(c.Findings, vote.Finding{Rule: checks.Empty, Detail: "the statement has no rows"})
 	case c.Table.AllNull():
-		c.Findings = append(c.Findings, Finding{Rule: checks.AllNull, Detail: "every value of the result is NULL"})
+		c.Findings = append(c.Findings, vote.Finding{Rule: checks.AllNull, Detail: "every value of the result is NULL"})
 	case !c.Table.Zero():
 		return nil
 	}
 	at, err := absent(ctx, s, c)
 	if at.Column != "" {
 		detail := at.Table + "." + at.Column + " holds none of the texts it is compared with"
-		c.Findings = append(c.Findings, Finding{Rule: checks.Absent, Detail: detail + s.meant(ctx, at)})
+		c.Findings = append(c.Findings, vote.Finding{Rule: checks.Absent, Detail: detail + s.meant(ctx, at)})
 	}
 	return err
 }
@@ -103,7 +104,7 @@ func findEmpty(ctx context.Context, s *Runner, c *Checked) error {
 // The engine decides: each name is compiled once in quotes that can only mark a name.
 type unknownNames struct{ reject bool }
 
-// Strict returns a check that rejects the statement with an *InvalidError and FaultSchema instead of adding a finding.
+// Strict returns a check that rejects the statement with an *InvalidError and "schema" instead of adding a finding.
 // Strategies that have no rows to compare use it; see [PlanChecks].
 func (unknownNames) Strict() Check { return unknownNames{reject: true} }
 
@@ -135,15 +136,15 @@ func (u unknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 			continue
 		}
 		detail := fmt.Sprintf("no column is named %q here, so the engine takes it for a string", name.Column)
-		unknown := InvalidError{Fault: FaultSchema, Message: "no such column: " + name.Column, Name: name.Column}
+		unknown := InvalidError{Fault: "schema", Message: "no such column: " + name.Column, Name: name.Column}
 		if always {
 			detail = fmt.Sprintf("%q in double quotes is a string here, and not the column %s", name.Column, s.db.language.Quote(name.Column))
-			unknown = InvalidError{Fault: FaultSchema, Message: detail}
+			unknown = InvalidError{Fault: "schema", Message: detail}
 		}
 		if u.reject {
 			return &unknown
 		}
-		c.Findings = append(c.Findings, Finding{Rule: checks.String, Detail: detail})
+		c.Findings = append(c.Findings, vote.Finding{Rule: checks.String, Detail: detail})
 	}
 	return nil
 }

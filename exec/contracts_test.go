@@ -69,7 +69,7 @@ func TestContracts(t *testing.T) {
 			t.Errorf("the comment of %s has not its fields (-fields +comment):\n%s", name, diff)
 		}
 	}
-	if aliases < 7 {
+	if aliases < 6 {
 		t.Errorf("%d aliases", aliases)
 	}
 }

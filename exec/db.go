@@ -120,7 +120,7 @@ const readyTimeout = 5 * time.Second
 //
 //   - the database cannot be opened, or the file is not a database;
 //   - the policy names something that the database does not have;
-//   - the driver lacks the hooks ([ErrUnguarded]); the error says what to do.
+//   - the driver lacks the hooks ([*UnguardedError]); the error says what to do.
 //
 // Without this call, the first statement returns that error. Ready adds the [DB.Warnings] to the span in ctx.
 func (db *DB) Ready(ctx context.Context) error {
@@ -219,7 +219,7 @@ func (db *DB) check(sql string) (*sqltext.Statement, error) {
 	if errors.As(err, &refused) {
 		return nil, db.language.advised(&RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes}, nil)
 	}
-	return nil, &RefusedError{Reason: ReasonGuard, Detail: err.Error()}
+	return nil, &RefusedError{Reason: "guard", Detail: err.Error()}
 }
 
 // ended maps the error of a context that ended: the caller's own error if the caller's context ended, a limit if our

@@ -78,7 +78,7 @@ type GuardConfig struct {
 }
 
 // Open guards one connection: it checks the connection and changes its settings. It refuses a connection that cannot be
-// guarded with an error that matches [ErrUnguarded]. After an error the connection is unchanged, or database/sql closes
+// guarded with an [*UnguardedError]. After an error the connection is unchanged, or database/sql closes
 // it. An error that matches [ErrBroken] means that neither was possible. The caller closes conn after the Conn.
 //
 // timeout is the time limit of a statement. An engine whose lock waits ignore the context waits a little less than
@@ -102,10 +102,23 @@ type GuardedConn struct {
 	// File is the database file, for drivers that would create an empty file if it is missing. exec opens no connection
 	// without the file. "": not needed.
 	File string
+	// EndUse cleans up after one use of the connection, for example by ending a transaction. It also checks the state
+	// that the statement left. It is called after the rows of the last statement are closed and before the next statement
+	// is read. Without fit, the connection is dropped and a runner takes another one. The call returns this error unless
+	// it already has one. nil: nothing to do.
+	EndUse func(ctx context.Context) (fit bool, err error)
+	// Compared is for a [RowFilterConn] whose engine compares a text with a number as numbers, so that 0 would equal
+	// every text. It returns one function for each parameter of a rule of r. The function converts the value of the
+	// parameter to the value that is bound, by the column that it is compared with. The bound value is nil, a bool, an
+	// int64, a float64, a string or a []byte. It is not called for NULL. Its error is the predicate of a sentence about
+	// the parameter and starts with "is".
+	//
+	// text is the rule with "?" for each parameter; params are their names in that order. Compared refuses ("rows") a
+	// rule that compares a parameter with anything else. It does not contact the engine. nil: values are bound as given.
+	Compared func(r *guard.Relation, text string, params []string) ([]func(value any) (any, error), error)
 }
 
-// Conn is one guarded connection. exec creates, uses and closes it. It is not safe for concurrent use. A Conn may also
-// be a [UseEnder].
+// Conn is one guarded connection. exec creates, uses and closes it. It is not safe for concurrent use.
 //
 // Each statement goes through Read and Confirm once. Then exec calls Explain and Run, any number of times or not at
 // all. An error about the statement has its type already, or [Dialect.Classify] assigns it. After any other error exec
@@ -137,14 +150,6 @@ type Conn interface {
 	// makes database/sql close it. The exception is a connection whose database in memory would be lost: Close restores
 	// it, and returns an error that matches [ErrBroken] if that fails. Close is called once.
 	Close(drop bool) error
-}
-
-// UseEnder is a Conn that cleans up after one use of the connection, for example by ending a transaction. It also
-// checks the state that the statement left. It is called after the rows of the last statement are closed and before the
-// next statement is read. Without fit, the connection is dropped and a runner takes another one. The call returns this
-// error unless it already has one.
-type UseEnder interface {
-	EndUse(ctx context.Context) (fit bool, err error)
 }
 
 // Catalog is the content of an engine's system tables. It does not change.

@@ -57,7 +57,7 @@
 // # Engines of your own
 //
 // The port of engines (API is not stable) is [Dialect] and [Language], [GuardConfig], [Open], [GuardedConn], [Conn],
-// [Statement] and [Catalog], and the optional [RowFilterDialect], [RowFilterConn], [ImpersonatingDialect],
-// [CoercingConn], [Sampler] and [UseEnder]. Programs that only check and run statements need only the dialect's own
+// [Statement] and [Catalog], and the optional [RowFilterDialect], [RowFilterConn], [ImpersonatingDialect]
+// and [Sampler]. Programs that only check and run statements need only the dialect's own
 // name.
 package exec

@@ -7,15 +7,12 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // Errors to test for with errors.Is.
 var (
 	// ErrNotReadOnly matches a refusal of a statement that writes or changes state.
 	ErrNotReadOnly = execerr.ErrNotReadOnly
-	// ErrUnguarded matches the error for a database or connection that cannot be guarded. No statement ran on it.
-	ErrUnguarded = errors.New("exec: the database cannot be guarded")
 	// ErrBusy matches an error about a lock that another client holds, or about a pool without a free connection. The
 	// same statement may succeed later.
 	ErrBusy = errors.New("exec: the database is busy")
@@ -28,26 +25,6 @@ var (
 	// ErrBroken matches the error of a DB that could not restore a connection to an in-memory database. The DB refuses
 	// all further work.
 	ErrBroken = errors.New("exec: a connection could not be restored")
-)
-
-// The reasons of a [RefusedError] that the guard uses, in addition to the reasons of the text check. The values are
-// stable. A statement that writes has sqltext.ReasonNotReadOnly.
-const (
-	ReasonStatement  sqltext.Reason = "statement"   // a kind of statement that is not on the list
-	ReasonTable      sqltext.Reason = "table"       // a relation that may not be read, or that the schema does not have
-	ReasonColumn     sqltext.Reason = "column"      // a denied column; with DenyColumns also a missing one
-	ReasonFunction   sqltext.Reason = "function"    // a function that is not on the list; Policy.AllowFunctions adds to it
-	ReasonTooComplex sqltext.Reason = "too-complex" // a statement over a limit on its size or depth
-	ReasonGuard      sqltext.Reason = "guard"       // the guard itself failed, so every statement is refused
-)
-
-// The faults of an [InvalidError].
-const (
-	FaultSyntax     Fault = "syntax"     // it does not parse
-	FaultSchema     Fault = "schema"     // a table, column or function does not exist or is ambiguous
-	FaultCompile    Fault = "compile"    // it parses but is not valid: a misplaced aggregate
-	FaultRun        Fault = "run"        // it failed while running: integer overflow, malformed JSON
-	FaultConstraint Fault = "constraint" // it contradicts a correction of the user, which Message states
 )
 
 // unavailable makes an error match ErrUnavailable.
@@ -76,26 +53,30 @@ type (
 	Policy = guard.Policy
 
 	// RefusedError reports that a statement may not run. No part of it ran. It matches ErrNotReadOnly if Writes is set,
-	// and ErrNoScope if the reason is ReasonScope. Use errors.As with a *RefusedError.
+	// and ErrNoScope if the reason is "scope". Use errors.As with a *RefusedError.
 	//
-	//	Reason sqltext.Reason // one of the Reason constants here and in sqltext, or a word of your own Check
-	//	Detail string         // one line for a person, without stored values
-	//	Writes bool           // the statement writes or changes state
-	//	Name   string         // the table or column that a new statement should avoid, in lower case, or "*"; "": none
-	//	Hidden string         // the end of Error, for people only: prompts do not have it
+	//	Reason string // a word below, or one of your own Check
+	//	Detail string // one line for a person, without stored values
+	//	Writes bool   // the statement writes or changes state
+	//	Name   string // the table or column that a new statement should avoid, in lower case, or "*"; "": none
+	//	Hidden string // the end of Error, for people only: prompts do not have it
+	//
+	// The guard's reasons are stable words, as in sqltext.RefusedError. "table" and "column" are denied or unknown names.
+	// "statement" and "function" are not on the list; Policy.AllowFunctions adds functions. "scope" is missing or
+	// incomplete. "rows": no rule about rows can be enforced there. The others are "too-complex" and "guard", which failed.
 	RefusedError = execerr.RefusedError
 
 	// InvalidError reports that a statement was rejected by the engine, or by a check that stands in for the engine.
 	// Use errors.As with an *InvalidError.
 	//
-	//	Fault   Fault  // the kind of fault
+	//	Fault   string // the kind of fault, one of the words below
 	//	Message string // the engine's own words; they may repeat parts of the statement
 	//	Name    string // the missing or ambiguous table, column or function, if the engine names it
+	//
+	// The faults are stable words. "syntax": it does not parse. "schema": a name does not exist or is ambiguous. "compile":
+	// it parses but is not valid, such as a misplaced aggregate. "run": it failed while running, as integer overflow does.
+	// "constraint": it contradicts a correction of the user, which Message states.
 	InvalidError = execerr.InvalidError
-
-	// Fault is the kind of fault in a statement that the engine rejected, a string: FaultSyntax, FaultSchema,
-	// FaultCompile, FaultRun or FaultConstraint.
-	Fault = execerr.Fault
 
 	// PolicyError reports that a [Policy] names something that the database does not have, or that a row rule cannot be
 	// enforced. Use errors.As with a *PolicyError.
@@ -144,20 +125,17 @@ func (e *LimitError) columns() string {
 	return found + " columns; at most " + e.Max + " are returned. Name the columns you want"
 }
 
-// UnguardedError reports why a database or a connection cannot be guarded, and how to fix it. It matches
-// [ErrUnguarded].
+// UnguardedError reports why a database or a connection cannot be guarded, and how to fix it.
+// No statement ran on it.
 type UnguardedError struct {
 	Reason string // "the driver connection *foo.Conn has not the methods RegisterAuthorizer and SetLimit"
 	Remedy string // "open the database with …"
 }
 
-// Error returns the text of ErrUnguarded, the reason and the remedy.
+// Error returns the reason and the remedy.
 func (e *UnguardedError) Error() string {
-	return fmt.Sprintf("%v: %s; %s", ErrUnguarded, e.Reason, e.Remedy)
+	return fmt.Sprintf("exec: the database cannot be guarded: %s; %s", e.Reason, e.Remedy)
 }
-
-// Is makes every UnguardedError match [ErrUnguarded].
-func (e *UnguardedError) Is(target error) bool { return target == ErrUnguarded }
 
 // IsRejection reports whether err is about the statement itself: it was refused, the engine rejected it, or it reached
 // a limit. Such a candidate has failed. Any other error is about the connection or the end of the caller's context, and
@@ -170,6 +148,6 @@ func IsRejection(err error) bool {
 // IsClassified reports whether err already has one of this package's types, so that [Dialect.Classify] returns it
 // unchanged.
 func IsClassified(err error) bool {
-	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.Is(err, ErrUnguarded) || errors.Is(err, ErrBusy) ||
+	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.As(err, new(*UnguardedError)) || errors.Is(err, ErrBusy) ||
 		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
 }

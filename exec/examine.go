@@ -8,6 +8,7 @@ import (
 	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // Check checks one statement and writes its findings to c. It may use the database only through s, because all checks
@@ -34,7 +35,17 @@ type Checked struct {
 	Analysis  *Analysis          // the analysis, filled in by ReadOnly
 	Plan      *Plan              // the plan, filled in by ExplainCheck
 	Table     *result.Table      // the result, filled in by RunCheck, unless the DB is without execution
-	Findings  []Finding          // the findings in the order of the checks
+	// Findings are facts about the statement that are worth knowing but do not reject it, in the order of the checks. The
+	// rules of the package's own checks are stable names:
+	//
+	//   - "no-table": the statement reads no table
+	//   - "name-as-string": the engine reads a name as a string
+	//   - "names-quoted": names were quoted because they need it; SQL and Statement of the Checked have the quotes
+	//   - "odd-bare-function": a word calls a function, and the column of that name needs quotes
+	//   - "empty", "all-null": the result has no rows, or every value in it is NULL
+	//   - "value-absent": the result has no value, and a column does not contain any text it is compared with
+	//   - "odd-…": a mistake that looks right, see [SuspiciousResultCheck]
+	Findings []vote.Finding
 }
 
 // passed are statements that compiled under guard.
@@ -57,21 +68,6 @@ func (db *DB) Passed(of *snapshot.Snapshot, statement *sqltext.Statement) bool {
 	}
 	known, _ := passed.Known(db.mine(of).Named("", nil), weak.Make(statement))
 	return known
-}
-
-// Finding is a fact about a statement that is worth knowing but does not reject it.
-type Finding struct {
-	// Rule is a stable name.
-	//
-	//   - "no-table": the statement reads no table
-	//   - "name-as-string": the engine reads a name as a string
-	//   - "names-quoted": names were quoted because they need it; SQL and Statement of the Checked have the quotes
-	//   - "odd-bare-function": a word calls a function, and the column of that name needs quotes
-	//   - "empty", "all-null": the result has no rows, or every value in it is NULL
-	//   - "value-absent": the result has no value, and a column does not contain any text it is compared with
-	//   - "odd-…": a mistake that looks right, see [SuspiciousResultCheck]
-	Rule   string `json:"rule"`
-	Detail string `json:"detail"` // one line for a person, without stored values
 }
 
 // Analysis lists what a statement reads, as the engine reports it when it compiles the statement.

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/vote"
 )
 
 const shop = `
@@ -185,7 +186,7 @@ func TestExamine(t *testing.T) {
 	_, err = db.Examine(ctx, "SELECT 1",
 		exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 			calls++
-			c.Findings = append(c.Findings, exec.Finding{Rule: "own"})
+			c.Findings = append(c.Findings, vote.Finding{Rule: "own"})
 			return own
 		}),
 		exec.RunCheck{})

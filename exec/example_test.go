@@ -16,6 +16,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/vote"
 )
 
 func Example() {
@@ -106,13 +107,13 @@ func ExampleCheckFunc() {
 	db := openShop(exec.Config{})
 	noStar := exec.CheckFunc(func(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 		if strings.Contains(c.SQL, "*") {
-			c.Findings = append(c.Findings, exec.Finding{Rule: "star", Detail: "name the columns"})
+			c.Findings = append(c.Findings, vote.Finding{Rule: "star", Detail: "name the columns"})
 		}
 		return nil
 	})
 	c := must(db.Examine(context.Background(), "SELECT * FROM customers", exec.ReadOnly{}, noStar, exec.RunCheck{}))
 	fmt.Println(len(c.Table.Rows), c.Findings)
-	// Output: 3 [{star name the columns}]
+	// Output: 3 [{star name the columns 0 false}]
 }
 
 // What became of a statement decides what to do next.
@@ -194,7 +195,7 @@ func ExamplePlanChecks_strict() {
 		fmt.Println(c.Findings, err)
 	}
 	// Output:
-	// [{name-as-string no column is named "nmae" here, so the engine takes it for a string}] <nil>
+	// [{name-as-string no column is named "nmae" here, so the engine takes it for a string 0 false}] <nil>
 	// [] exec: invalid statement (schema): no such column: nmae
 }
 
@@ -216,8 +217,8 @@ func ExampleRunCheck() {
 	}
 	// Output:
 	// [[Ann] [Bo]] more: true []
-	// [] more: false [{empty the statement has no rows} {value-absent customers.country holds none of the texts it is compared with}]
-	// [[<nil>]] more: false [{all-null every value of the result is NULL}]
+	// [] more: false [{empty the statement has no rows 0 false} {value-absent customers.country holds none of the texts it is compared with 0 false}]
+	// [[<nil>]] more: false [{all-null every value of the result is NULL 0 false}]
 }
 
 // What may not run can still be compared: by its plan.

@@ -29,7 +29,7 @@ func (l Language) instead(names []string) string {
 func (l Language) advised(err error, s *sqltext.Statement) error {
 	switch e := err.(type) {
 	case *RefusedError:
-		if e.Reason == ReasonColumn || e.Reason == ReasonRows || e.Reason == ReasonScope || e.Reason == ReasonTooComplex {
+		if e.Reason == "column" || e.Reason == "rows" || e.Reason == "scope" || e.Reason == "too-complex" {
 			return err
 		}
 		if advice := l.instead(namesIn(e.Detail, s)); advice != "" {
@@ -38,12 +38,12 @@ func (l Language) advised(err error, s *sqltext.Statement) error {
 			return &told
 		}
 	case *InvalidError:
-		ofColumn := e.Fault != FaultSyntax && noColumn.MatchString(e.Message)
-		if e.Fault == FaultRun || e.Fault == FaultConstraint || ofColumn {
+		ofColumn := e.Fault != "syntax" && noColumn.MatchString(e.Message)
+		if e.Fault == "run" || e.Fault == "constraint" || ofColumn {
 			return err
 		}
 		names := namesIn(e.Message, s)
-		if e.Fault == FaultSyntax { // where it begins is not where the parser stops
+		if e.Fault == "syntax" { // where it begins is not where the parser stops
 			names = append(names, calledIn(s)...)
 		}
 		if advice := l.instead(names); advice != "" {

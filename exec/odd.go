@@ -11,6 +11,7 @@ import (
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // oddTimeout bounds the queries about one statement.
@@ -82,7 +83,7 @@ func suspect(ctx context.Context, s *Runner, c *Checked, looks []look) error {
 			detail = l.detail
 		}
 		if affected {
-			c.Findings = append(c.Findings, Finding{Rule: l.rule, Detail: detail})
+			c.Findings = append(c.Findings, vote.Finding{Rule: l.rule, Detail: detail})
 		}
 	}
 	return nil

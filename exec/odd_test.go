@@ -194,7 +194,7 @@ func ExampleSuspiciousResultCheck() {
 	db := openShop(exec.Config{})
 	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{})
 	fmt.Println(checked.Findings, err)
-	// Output: [{odd-division the division of two whole numbers drops the rest}] <nil>
+	// Output: [{odd-division the division of two whole numbers drops the rest 0 false}] <nil>
 }
 
 // One of two customers with equally many orders is shown, and a person should know.

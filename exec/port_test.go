@@ -122,7 +122,7 @@ func finishing(calls *[]string, fit func() (bool, error)) exec.Dialect {
 		Open: func(_ context.Context, _ *sql.Conn, open func() (exec.GuardedConn, error)) (exec.GuardedConn, error) {
 			note("open")
 			o, err := open()
-			o.Conn = finisher{o.Conn, func() (bool, error) { note("finish"); return fit() }}
+			o.EndUse = func(context.Context) (bool, error) { note("finish"); return fit() }
 			return o, err
 		},
 		Run: func(_ context.Context, _ *exec.Statement, _ exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
@@ -135,13 +135,6 @@ func finishing(calls *[]string, fit func() (bool, error)) exec.Dialect {
 		Close: func(drop bool, close func(bool) error) error { note("close", drop); return close(drop) },
 	})
 }
-
-type finisher struct {
-	exec.Conn
-	finish func() (bool, error)
-}
-
-func (f finisher) EndUse(context.Context) (bool, error) { return f.finish() }
 
 // TestEndUse: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
 func TestEndUse(t *testing.T) {

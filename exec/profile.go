@@ -92,7 +92,7 @@ func (db *DB) Profile(ctx context.Context, s *schema.Schema, o ProfileOptions) (
 	tables.SetLimit(db.limits.Connections)
 	for i := range out.Tables {
 		t := &out.Tables[i]
-		chosen := o.Tables == nil && t.Kind != schema.View
+		chosen := o.Tables == nil && t.Kind != "view"
 		for j, name := range o.Tables {
 			if schema.EqualFold(name, t.Name) || schema.EqualFold(name, t.Schema+"."+t.Name) {
 				chosen, unknown[j] = true, nil
@@ -124,7 +124,7 @@ func (db *DB) profile(ctx context.Context, t *schema.Table, readable *schema.Sch
 			return struct{}{}, s.profile(ctx, t, readable, o)
 		})
 	}
-	if invalid, ok := errors.AsType[*InvalidError](err); ok && invalid.Fault == FaultRun {
+	if invalid, ok := errors.AsType[*InvalidError](err); ok && invalid.Fault == "run" {
 		// The statement is ours, and its values are masked: the error has the reason: a foreign server is down.
 		return fmt.Errorf("exec: profiling %s: %s", t.Name, invalid.Message)
 	}

@@ -55,7 +55,7 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 	tables.SetLimit(db.limits.Connections)
 	for i := range out.Tables {
 		t := &out.Tables[i]
-		if t.Kind == schema.View {
+		if t.Kind == "view" {
 			continue
 		}
 		tables.Go(func() error {

@@ -118,7 +118,7 @@ func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 	}
 	if len(names) == 0 {
 		// A driver that found no statement to run returns a result without columns.
-		return nil, &InvalidError{Fault: FaultCompile, Message: "the statement has no result columns"}
+		return nil, &InvalidError{Fault: "compile", Message: "the statement has no result columns"}
 	}
 	if len(names) > b.Columns {
 		return nil, &LimitError{Limit: "columns", Max: fmt.Sprint(b.Columns), Found: len(names)}

@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/trace"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // analyzeQuoted analyzes a statement that was rejected once more, with quotes around the names that need them. Where it
@@ -35,7 +36,7 @@ func (s *Runner) analyzeQuoted(ctx context.Context, c *Checked, rejected error) 
 		return a, rejected
 	}
 	if a, err = s.Analyze(ctx, text); err != nil {
-		if refused != nil && refused.Reason == ReasonFunction { // what looked like a function is a name of the schema
+		if refused != nil && refused.Reason == "function" { // what looked like a function is a name of the schema
 			return a, err
 		}
 		return a, cmp.Or(ctx.Err(), rejected)
@@ -43,7 +44,7 @@ func (s *Runner) analyzeQuoted(ctx context.Context, c *Checked, rejected error) 
 	c.SQL, c.Statement = text, statement
 	list := strings.Join(names, ", ")
 	trace.FromContext(ctx).Event(checks.Quoted, trace.Attr{Key: "names", Value: trace.PrivateSQL.Secret(list)})
-	c.Findings = append(c.Findings, Finding{Rule: checks.Quoted, Detail: "names got the quotes and the case that they have in the schema: " + list})
+	c.Findings = append(c.Findings, vote.Finding{Rule: checks.Quoted, Detail: "names got the quotes and the case that they have in the schema: " + list})
 	return a, nil
 }
 
@@ -75,7 +76,7 @@ func (s *Runner) findBareFunctions(ctx context.Context, c *Checked) error {
 			if slices.Contains(found, schema.FoldCase(name)) {
 				detail := fmt.Sprintf("%s without quotes is a function here, and not the column of %s: the column is %s",
 					strings.ToLower(name), t.Name, s.db.language.Quote(name))
-				c.Findings = append(c.Findings, Finding{Rule: checks.Odd + "bare-function", Detail: detail})
+				c.Findings = append(c.Findings, vote.Finding{Rule: checks.Odd + "bare-function", Detail: detail})
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 // spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil if it
 // reads no table that has one.
 func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
-	s, err := h.db.splice(ctx, h.Conn, a, h.db.scope.Params, fenced)
+	s, err := h.db.splice(ctx, h.GuardedConn, a, h.db.scope.Params, fenced)
 	if err != nil {
 		return nil, h.classify(err)
 	}
@@ -73,10 +73,10 @@ func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Stateme
 }
 
 // splice writes the rules into a statement, and has the second look.
-func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
-	c, ok := conn.(RowFilterConn)
+func (db *DB) splice(ctx context.Context, conn GuardedConn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
+	c, ok := conn.Conn.(RowFilterConn)
 	if !ok {
-		return nil, guard.Refuse(ReasonGuard, "the connection is not read through rules about rows")
+		return nil, guard.Refuse("guard", "the connection is not read through rules about rows")
 	}
 	spots, err := c.Spots(ctx, a)
 	if err != nil {
@@ -85,13 +85,10 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 	spots = append(spots, a.order...)
 	slices.SortStableFunc(spots, func(a, b guard.TablePosition) int { return a.Pos - b.Pos })
 	o := guard.RewriteOptions{
-		RewriteRules: db.ruled, Params: params, Fenced: fenced, Pinned: !a.settled, Own: a.Args,
+		RewriteRules: db.ruled, Params: params, Fenced: fenced, Pinned: !a.settled, Own: a.Args, Compared: conn.Compared,
 		View: func(v *guard.Relation) (string, []string, []guard.TablePosition, error) {
 			return db.viewQuery(ctx, c, a.Catalog, v)
 		},
-	}
-	if loose, ok := conn.(CoercingConn); ok {
-		o.Compared = loose.Compared
 	}
 	splice, err := a.Catalog.Splice(a.SQL(), spots, o)
 	if err != nil {
@@ -105,7 +102,7 @@ func (db *DB) splice(ctx context.Context, conn Conn, a *Statement, params map[st
 func (db *DB) viewQuery(ctx context.Context, c RowFilterConn, catalog *Catalog, v *guard.Relation) (string, []string, []guard.TablePosition, error) {
 	t, ok := catalog.Schema.Lookup(v.Schema, v.Name)
 	if !ok || v.Definition == "" {
-		return "", nil, nil, guard.Refuse(ReasonRows, "the view %s has no text into which rules could be written", v.Name)
+		return "", nil, nil, guard.Refuse("rows", "the view %s has no text into which rules could be written", v.Name)
 	}
 	columns := make([]string, len(t.Columns))
 	for i, column := range t.Columns {
@@ -144,7 +141,7 @@ func (db *DB) tryRules(ctx context.Context, o GuardedConn, c *Catalog) error {
 		if a.Names == nil {
 			a.Names = &guard.Names{}
 		}
-		s, err := db.splice(ctx, o.Conn, a, params, false)
+		s, err := db.splice(ctx, o, a, params, false)
 		if err != nil {
 			return err
 		}
@@ -168,7 +165,7 @@ func (db *DB) tryRules(ctx context.Context, o GuardedConn, c *Catalog) error {
 			case !readable(): // by the user, so that the rule is about another table of that name
 				r.Refused = guard.NotReadable(r.Name)
 			case r.View:
-				r.Refused = guard.Refuse(ReasonRows, "the view %s cannot be read through the rules of its tables: %v", r.Name, err)
+				r.Refused = guard.Refuse("rows", "the view %s cannot be read through the rules of its tables: %v", r.Name, err)
 			default:
 				return &PolicyError{Unknown: []string{fmt.Sprintf("Rows: %q: %v", r.Name, err)}}
 			}
@@ -218,7 +215,7 @@ func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table,
 		t, _, err = h.attempt(ctx, fenced, b, true)
 	}
 	if a.ruled != nil && errors.As(err, &invalid) { // in another order of its conditions it may run
-		err = guard.Refuse(ReasonRows, "it fails where the rules about rows come first: %s", invalid.Message)
+		err = guard.Refuse("rows", "it fails where the rules about rows come first: %s", invalid.Message)
 	}
 	for _, text := range warnings {
 		trace.FromContext(ctx).Warn("engine-warning", redact.Credentials(text))

@@ -160,7 +160,7 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 		})
 	})
 	var fault *InvalidError
-	if errors.As(err, &fault) && fault.Fault == FaultRun { // the value does not fit the type: 'Norway' as a date
+	if errors.As(err, &fault) && fault.Fault == "run" { // the value does not fit the type: 'Norway' as a date
 		return false, nil
 	}
 	return found, err
@@ -233,10 +233,10 @@ func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time
 // session, a session with another mode than the dialect is the fault.
 func (s *Runner) cut(ctx context.Context, err error) error {
 	refused, ok := err.(*RefusedError)
-	if !ok || !s.db.language.Text.Backslash || refused.Reason != "unterminated" && refused.Reason != sqltext.ReasonSeveral {
+	if !ok || !s.db.language.Text.Backslash || refused.Reason != "unterminated" && refused.Reason != "several-statements" {
 		return err
 	}
-	if _, other := s.present(ctx); errors.Is(other, ErrUnguarded) {
+	if _, other := s.present(ctx); errors.As(other, new(*UnguardedError)) {
 		return other
 	}
 	return err
@@ -249,7 +249,7 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 		if s.depth--; s.depth > 0 || s.held == nil || !s.held.used {
 			return
 		}
-		if _, ok := s.held.Conn.(UseEnder); !ok { // saves a hand-over to the goroutine of the runner
+		if s.held.EndUse == nil { // saves a hand-over to the goroutine of the runner
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}

@@ -48,7 +48,7 @@ var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s
 func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema, o SampleOptions) (list []schema.Sample, err error) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		if t.Kind == schema.View {
+		if t.Kind == "view" {
 			continue
 		}
 		sample, err := samples.Of(ctx, db.mine(of), sampled{t.TableName(), o.Rows, o.Spread, o.Seed}, func(ctx context.Context) (*schema.Sample, error) {

@@ -136,7 +136,7 @@ func (db *DB) leaveOut(c *Catalog) {
 		if r == nil {
 			return true
 		}
-		whole.LeftOut = append(whole.LeftOut, schema.Omitted{Item: schema.View, Table: t.TableName(), Reason: "it reads or calls what is not allowed"})
+		whole.LeftOut = append(whole.LeftOut, schema.Omitted{Item: "view", Table: t.TableName(), Reason: "it reads or calls what is not allowed"})
 		if told, ok := r.Refused.(*RefusedError); ok && r.Allowed() && !db.policy.Scoped() {
 			c.Warnings = append(c.Warnings, trace.Warning{Code: "broken-view", Message: told.Detail + ": it is left out of the schema"})
 		}

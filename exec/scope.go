@@ -43,12 +43,6 @@ var ErrNoScope = execerr.ErrNoScope
 var ErrNoRules = errors.New("exec: there is a scope, and the policy has neither rules about rows (Rows, Shared) nor required settings (Settings): " +
 	"the scope would read every row")
 
-// The reasons of a [RefusedError] about rules for rows.
-const (
-	ReasonScope = execerr.ReasonScope // the scope is missing, or it lacks what the rules need
-	ReasonRows  = execerr.ReasonRows  // a table is read where no rule of Policy.Rows can be written
-)
-
 // RowFilterDialect is a [Dialect] that supports policies with Rows. [New] refuses such a policy for any other dialect.
 // Its connections are [RowFilterConn] values.
 type RowFilterDialect interface {
@@ -65,37 +59,23 @@ type RowFilterDialect interface {
 //
 // If the Rules of the dialect have Settings, the connection also has the method Set(settings map[string]string) error.
 // Set applies the settings to each following statement, until the next call. It does not contact the engine. Confirm
-// then refuses (ReasonScope) a statement that reads a table past the database's own rules.
+// then refuses ("scope") a statement that reads a table past the database's own rules.
 type RowFilterConn interface {
 	Conn
 	// Spots finds every place where a statement names a table or a view of the catalog, whatever the rules. The
-	// statement has passed Read. Spots refuses (ReasonRows) names that would change their meaning after a splice:
+	// statement has passed Read. Spots refuses ("rows") names that would change their meaning after a splice:
 	// hidden columns like the rowid, or a column qualified by its schema. The text is a statement or the definition of
 	// a view.
 	Spots(ctx context.Context, s *Statement) ([]guard.TablePosition, error)
-	// Placed is the second check: it refuses (ReasonRows) a spliced statement that reads a table with a rule outside of
+	// Placed is the second check: it refuses ("rows") a spliced statement that reads a table with a rule outside of
 	// a splice. Statement.Splice locates the splices.
 	Placed(ctx context.Context, s *Statement) error
-}
-
-// CoercingConn is for connections of a [RowFilterDialect] whose engine compares a text with a number as numbers, so
-// that 0 would equal every text.
-type CoercingConn interface {
-	Conn
-	// Compared returns one function for each parameter of a rule of r. The function converts the value of the parameter
-	// to the value that is bound, by the column that it is compared with. The bound value is nil, a bool, an int64, a
-	// float64, a string or a []byte. It is not called for NULL. Its error is the predicate of a sentence about the
-	// parameter and starts with "is".
-	//
-	// text is the rule with "?" for each parameter; params are their names in that order. Compared refuses (ReasonRows)
-	// a rule that compares a parameter with anything else. It does not contact the engine.
-	Compared(r *guard.Relation, text string, params []string) ([]func(value any) (any, error), error)
 }
 
 // ImpersonatingDialect is a [Dialect] whose server has its own rules for each user, and another schema for each.
 type ImpersonatingDialect interface {
 	Dialect
-	// As returns the dialect for Scope.Settings; nil: without a scope. It refuses (ReasonScope) settings without
+	// As returns the dialect for Scope.Settings; nil: without a scope. It refuses ("scope") settings without
 	// contacting the server.
 	As(settings map[string]string) (Dialect, error)
 }
@@ -137,7 +117,7 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 		for name, value := range scope.Params {
 			v, err := driver.DefaultParameterConverter.ConvertValue(value)
 			if _, date := v.(time.Time); err != nil || date {
-				return nil, guard.Refuse(ReasonScope, "the parameter %s of the scope is a %T", name, value)
+				return nil, guard.Refuse("scope", "the parameter %s of the scope is a %T", name, value)
 			}
 			if b, ok := v.([]byte); ok {
 				v = bytes.Clone(b) // which the caller may use again
@@ -169,7 +149,7 @@ func (db *DB) scopeError() error {
 		}
 		asUser = asksAsUser(s)
 	}
-	refuse := func(format string, args ...any) error { return guard.Refuse(ReasonScope, format, args...) }
+	refuse := func(format string, args ...any) error { return guard.Refuse("scope", format, args...) }
 	switch {
 	case db.scope == nil && db.policy.Scoped():
 		return refuse("the policy has rules about rows, and the question has no scope")

@@ -13,5 +13,5 @@ func (s *Statement) Unspliced(err error, d Dialect) error {
 	if err == nil || s.Splice == nil || !errors.As(d.Classify(err), &invalid) {
 		return err
 	}
-	return guard.Refuse(ReasonRows, "the engine does not take it with the rules about rows in it: %s", invalid.Message)
+	return guard.Refuse("rows", "the engine does not take it with the rules about rows in it: %s", invalid.Message)
 }

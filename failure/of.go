@@ -54,7 +54,7 @@ var classTexts = map[Class]classText{
 	Limit:        {"", "Ask for less: a shorter time, fewer rows.", 5, http.StatusUnprocessableEntity},
 	Input:        {"", "", 2, http.StatusUnprocessableEntity},
 	Unclear:      {"", "Choose one of the options.", 3, http.StatusConflict},
-	Unsure:       {"There is an answer, but it is too doubtful to give.", "Say more exactly what is asked for: the answers disagree.", 3, http.StatusUnprocessableEntity},
+	Unsure:       {"", "Say more exactly what is asked for: the answers disagree.", 3, http.StatusUnprocessableEntity},
 	Unanswerable: {"", "Ask for something that the data has.", 3, http.StatusUnprocessableEntity},
 	writes:       {"This only reads.", "Ask for what is stored; change it elsewhere.", 4, http.StatusForbidden},
 	denied:       {"", "Ask about other tables and columns, or have the policy changed.", 4, http.StatusForbidden},

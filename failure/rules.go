@@ -11,12 +11,13 @@ import (
 	"syscall"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fileerr"
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/llm/replay"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -96,9 +97,8 @@ func failureRules() []failureRule {
 			return explained{Unsure, fmt.Sprintf("The confidence of the answer is %.2f, and at least %.2f is required. %s",
 				e.Confidence, e.Min, e.Closing), "Ask in other words, or ask for less confidence"}
 		}),
-		oneOf(explained{class: Unsure}, strategy.ErrAbstained),
 		always[*strategy.PanicError](explained{class: Internal}),
-		oneOf(explained{class: Internal}, llm.ErrPanic),
+		oneOf(explained{class: Internal}, llmerr.Panic),
 		typed(func(e interface{ Summary() session.Failure }) explained {
 			return explained{NoAnswer, "", strings.Join(e.Summary().Recommendations, " ")}
 		}),
@@ -118,14 +118,14 @@ func failureRules() []failureRule {
 		typed(failureOfCorrection),
 		when(session.ErrInvalidCorrection, func(err error) explained { return explained{correction, tail(err), ""} }),
 		always[*session.RecordError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
-		always[*replay.LineError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
+		always[*fileerr.Recording](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
 
 		oneOf(explained{Input, "The question is empty", ""}, strategy.ErrEmptyQuestion),
 		when(exec.ErrNoScope, failureOfScope),
 		oneOf(explained{Config, tail(exec.ErrNoRules), "Give the policy what the scopes are for, or ask without one"}, exec.ErrNoRules),
 		typed(failureOfRefusal),
 		typed(func(e *exec.InvalidError) explained {
-			class := failureOfReason(string(e.Fault), false)
+			class := failureOfReason(e.Fault, false)
 			if class == unknownName && functionName.MatchString(e.Message) {
 				class = Invalid // the schema lists no functions
 			}
@@ -183,7 +183,7 @@ func failureOfScope(err error) explained {
 
 // failureOfRefusal is about a statement of the caller.
 func failureOfRefusal(e *exec.RefusedError) explained {
-	class := failureOfReason(string(e.Reason), e.Writes)
+	class := failureOfReason(e.Reason, e.Writes)
 	switch {
 	case class == noStatement: // nobody but the caller wrote it
 		return explained{Refused, e.Detail, "Write one SELECT"}
@@ -283,11 +283,11 @@ func failureOfReason(reason string, changes bool) Class {
 		return writes
 	case reason == "limit":
 		return Limit
-	case reason == string(exec.FaultSchema):
+	case reason == "schema":
 		return unknownName
-	case slices.Contains([]string{string(exec.FaultSyntax), string(exec.FaultCompile), string(exec.FaultRun), string(exec.FaultConstraint)}, reason):
+	case slices.Contains([]string{"syntax", "compile", "run", "constraint"}, reason):
 		return Invalid
-	case reason == string(exec.ReasonTable), reason == string(exec.ReasonColumn):
+	case reason == "table", reason == "column":
 		return denied
 	case slices.Contains(unreadable, reason):
 		return noStatement
@@ -306,7 +306,7 @@ var unreadable = []string{
 // failureOfModel is the class of a failed call. What the provider says itself may name an account, so it is left out.
 func failureOfModel(e *llm.Error) explained {
 	switch {
-	case errors.Is(e, llm.ErrAccount):
+	case errors.Is(e, llmerr.Account):
 		return explained{Key, "The account at the provider of the model has no money left, or its quota or limit is used up", e.Advice}
 	case e.Class == llm.ClassRefused:
 		return explained{declined, "", ""}

@@ -84,8 +84,8 @@ func ExampleModel_Settled() {
 
 func ExampleQualified() {
 	fmt.Println(knowledge.Qualified("orders", "SUM(total - COALESCE(tax, 0)) / COUNT(*)"))
-	fmt.Println(knowledge.Columns("CASE WHEN status = 'paid' THEN total END"))
-	fmt.Println(knowledge.Name("order lines", "price"))
+	fmt.Println((knowledge.Column{Expr: "CASE WHEN status = 'paid' THEN total END"}).Reads())
+	fmt.Println(knowledge.Table{Name: "order lines"}.ColumnName("price"))
 	// Output:
 	// SUM(orders.total - COALESCE(orders.tax, 0)) / COUNT(orders.*) <nil>
 	// [status total]

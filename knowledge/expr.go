@@ -330,7 +330,7 @@ func Qualified(table, expr string) (string, error) {
 		if qualifier == "" {
 			qualifier = table
 		}
-		return Name(qualifier, name)
+		return Table{Name: qualifier}.ColumnName(name)
 	}
 	once, err := Rename(expr, full)
 	if err != nil {
@@ -342,19 +342,19 @@ func Qualified(table, expr string) (string, error) {
 	return once, nil
 }
 
-// Name returns a column for an expression of a model: table.column, quoted if necessary. The column
+// ColumnName returns a column of t for an expression of a model: table.column, quoted if necessary. The column
 // "*" means the whole row.
-func Name(table, column string) string {
+func (t Table) ColumnName(column string) string {
 	if column != "*" {
 		column = plain(column)
 	}
-	return plain(table) + "." + column
+	return plain(t.Name) + "." + column
 }
 
-// Columns returns the columns of an expression that have no qualifier, each once, in the order of their first use. It
-// returns nil for a text that is not an expression. Readers of other formats use it with Qualified.
-func Columns(expr string) []string {
-	e, _ := parse(sqltext.SQLite(), expr)
+// Reads returns the columns without a qualifier in Expr, each once, in the order of their first use. It returns nil for
+// a text that is not an expression. Readers of other formats use it with Qualified.
+func (c Column) Reads() []string {
+	e, _ := parse(sqltext.SQLite(), c.Expr)
 	var names []string
 	for _, it := range e {
 		if it.kind == itemColumn && it.qualifier == "" && !slices.Contains(names, it.name) {

@@ -130,7 +130,7 @@ func columnOf(s *schema.Schema, c sqlshape.ColumnRef) (string, bool) {
 		}
 		if stored, ok := s.Lookup(t.Schema, t.Name); ok {
 			if column, has := stored.Column(c.Column); has {
-				found = append(found, Name(stored.Name, column.Name))
+				found = append(found, Table{Name: stored.Name}.ColumnName(column.Name))
 			}
 		}
 	}

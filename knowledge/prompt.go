@@ -150,7 +150,7 @@ func (sp speller) expression(expr string) string {
 
 // column spells one column; table is "" if it has no qualifier.
 func (sp speller) column(table, name string) string {
-	stored, _ := sp.model.Stored(sp.schema, Name(cmp.Or(table, sp.own), name))
+	stored, _ := sp.model.Stored(sp.schema, Table{Name: cmp.Or(table, sp.own)}.ColumnName(name))
 	if name != "*" {
 		name = sp.name(name, stored.Column)
 	}

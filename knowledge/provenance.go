@@ -10,16 +10,11 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// The kinds of a Provenance.
-const (
-	ProvenanceMetric      = "metric"       // the answer was compiled from the metric's definition
-	ProvenanceTerm        = "term"         // the answer uses the expression of a term that the question has
-	ProvenanceVerified    = "verified"     // a person verified the statement
-	ProvenanceConfirmedBy = "confirmed-by" // the answer has the shape of a statement that a person verified
-)
-
 // Provenance is a definition or a verified statement that an answer uses.
 type Provenance struct {
+	// Kind is "metric", "term", "verified" or "confirmed-by". "metric": the answer was compiled from the metric's
+	// definition. "term": it uses the expression of a term that the question has. "verified": a person verified the
+	// statement. "confirmed-by": it has the shape of such a statement.
 	Kind   string            `json:"kind"`
 	Name   string            `json:"name"`             // the metric, the term's word, or the verified query
 	Owner  string            `json:"owner,omitempty"`  // who verified it
@@ -30,9 +25,9 @@ type Provenance struct {
 // String returns the provenance for a person: "by metric revenue".
 func (g Provenance) String() string {
 	switch g.Kind {
-	case ProvenanceMetric:
+	case "metric":
 		return "by metric " + g.Name
-	case ProvenanceVerified:
+	case "verified":
 		text := "verified"
 		if g.Owner != "" {
 			text += " by " + g.Owner
@@ -47,14 +42,14 @@ func (g Provenance) String() string {
 			text += ")"
 		}
 		return text
-	case ProvenanceConfirmedBy:
+	case "confirmed-by":
 		return "confirmed by " + g.Name
 	}
 	return "by " + g.Kind + " " + g.Name
 }
 
-// ProvenanceOf returns the provenance of an answer that uses a verified query. kind is ProvenanceVerified, or
-// ProvenanceConfirmedBy if the answer only has the same shape.
+// ProvenanceOf returns the provenance of an answer that uses a verified query. kind is "verified", or
+// "confirmed-by" if the answer only has the same shape.
 func (v VerifiedQuery) ProvenanceOf(kind string, values map[string]string) Provenance {
 	return Provenance{Kind: kind, Name: cmp.Or(v.Name, v.Question), Owner: v.VerifiedBy, On: v.VerifiedAt, Params: values}
 }
@@ -65,7 +60,7 @@ func (m Model) TermsIn(question string, statement *sqltext.Statement) (grounds [
 	asked := stems(question)
 	for _, t := range m.Terms {
 		if t.Expr != "" && touches(asked, t.Words) && usesAll(statement, t.Expr) {
-			grounds = append(grounds, Provenance{Kind: ProvenanceTerm, Name: t.Words[0]})
+			grounds = append(grounds, Provenance{Kind: "term", Name: t.Words[0]})
 		}
 	}
 	return grounds
@@ -158,7 +153,7 @@ func (m *Model) addsUp(statement *sqltext.Statement, a *aggregate) bool {
 func (m *Model) storedName(it item) string {
 	if i := m.table(it.qualifier); i >= 0 {
 		if c := m.Tables[i].column(it.name); c != nil && c.Expr != "" {
-			if columns := Columns(c.Expr); len(columns) == 1 && columns[0] == c.Expr {
+			if columns := (Column{Expr: c.Expr}).Reads(); len(columns) == 1 && columns[0] == c.Expr {
 				return c.Expr
 			}
 		}

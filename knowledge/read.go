@@ -7,34 +7,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
-// FileError reports a fault in a file of knowledge, and its place. Read and the readers of other formats return it.
-type FileError struct {
-	Format  string // "knowledge" for the project's own form, "dbt", "ossie", "snowflake" or "wren"
-	Line    int    // of the file, from 1; 0: the fault is about the whole file
-	Path    string // the keys that lead to the fault, as "semantic_models.entities"; "": see Line
-	Problem string // one line
-}
-
-// Error returns one line.
-func (e *FileError) Error() string {
-	text := e.Format + ": "
-	if e.Line > 0 {
-		text += fmt.Sprintf("line %d: ", e.Line)
-	}
-	if e.Path != "" {
-		text += e.Path + ": "
-	}
-	return text + e.Problem
-}
-
-// Read reads the project's own form, the JSON of a Model. An unknown key is a *FileError, and so is text after the
+// Read reads the project's own form, the JSON of a Model. An unknown key is an error with its place, and so is text after the
 // object. Read does not check names in a database: see [Model.Check].
 func Read(r io.Reader) (m Model, err error) { return m, decode("knowledge", r, &m, true) }
 
 // Decode reads the JSON object of a file into v, for a reader of another format. It ignores keys that v does not
-// have; text after the object is an error. The error is a *FileError, or an error of in.
+// have; text after the object is an error. An error names the line and the path of the fault.
 func Decode(format string, in io.Reader, v any) error { return decode(format, in, v, false) }
 
 func decode(format string, in io.Reader, v any, strict bool) error {
@@ -49,7 +31,7 @@ func decode(format string, in io.Reader, v any, strict bool) error {
 	}
 	fails := func(at int64, path, problem string) error {
 		line := 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
-		return &FileError{Format: format, Line: line, Path: path, Problem: problem}
+		return &fileerr.Knowledge{Format: format, Line: line, Path: path, Problem: problem}
 	}
 	var (
 		syntax *json.SyntaxError
@@ -58,11 +40,11 @@ func decode(format string, in io.Reader, v any, strict bool) error {
 	switch err := d.Decode(v); {
 	case err == nil:
 	case errors.Is(err, io.EOF):
-		return &FileError{Format: format, Problem: "the file is empty"}
+		return &fileerr.Knowledge{Format: format, Problem: "the file is empty"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fails(int64(len(data)), "", "the file ends in the midst of its JSON: it was cut off")
 	case bytes.ContainsRune(data, 0):
-		return &FileError{Format: format, Problem: "the file is no UTF-8: save it as such"}
+		return &fileerr.Knowledge{Format: format, Problem: "the file is no UTF-8: save it as such"}
 	case errors.As(err, &syntax) && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
 		return fails(syntax.Offset, "", "this is no JSON object; a YAML file becomes one by knowledge/yaml")
 	case errors.As(err, &syntax):

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/knowledge/dbt"
 	"github.com/texttosql/texttosql/knowledge/ossie"
@@ -27,7 +28,7 @@ var forms = map[string]struct {
 	"wren":      {wren.Read, `{"models": [{"name": "t"}]}`, "{\"models\":\n{}}", "models"},
 }
 
-// TestFiles: what is no file of a format is a *FileError that says where and what to do, whichever reader reads it.
+// TestFiles: what is no file of a format is an error that says where and what to do, whichever reader reads it.
 func TestFiles(t *testing.T) {
 	for name, f := range forms {
 		for _, test := range []struct {
@@ -51,7 +52,7 @@ func TestFiles(t *testing.T) {
 			{"another kind of value", f.odd, 2, f.where, "is wanted"},
 		} {
 			m, err := f.read(strings.NewReader(test.text))
-			var fault *knowledge.FileError
+			var fault *fileerr.Knowledge
 			switch {
 			case test.problem == "" && (err != nil || len(m.Tables) != 1):
 				t.Errorf("%s, %s: %d tables, %v", name, test.why, len(m.Tables), err)
@@ -85,7 +86,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, form := range forms {
 			m, err := form.read(strings.NewReader(text))
-			var fault *knowledge.FileError
+			var fault *fileerr.Knowledge
 			if err != nil && !errors.As(err, &fault) {
 				t.Errorf("%s: %v", name, err)
 			}

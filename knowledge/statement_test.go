@@ -172,14 +172,14 @@ func TestProvenance(t *testing.T) {
 		want string
 		p    knowledge.Provenance
 	}{
-		{"by metric revenue", knowledge.Provenance{Kind: knowledge.ProvenanceMetric, Name: "revenue", Owner: "ann"}},
-		{"by term Nordic", knowledge.Provenance{Kind: knowledge.ProvenanceTerm, Name: "Nordic"}},
-		{"confirmed by sales", knowledge.Provenance{Kind: knowledge.ProvenanceConfirmedBy, Name: "sales", On: "2026"}},
-		{"verified", knowledge.Provenance{Kind: knowledge.ProvenanceVerified, Name: "sales"}},
-		{"verified, 2026", knowledge.Provenance{Kind: knowledge.ProvenanceVerified, On: "2026"}},
-		{"verified by ann (who: Bo)", knowledge.Provenance{Kind: knowledge.ProvenanceVerified, Owner: "ann", Params: map[string]string{"who": "Bo"}}},
+		{"by metric revenue", knowledge.Provenance{Kind: "metric", Name: "revenue", Owner: "ann"}},
+		{"by term Nordic", knowledge.Provenance{Kind: "term", Name: "Nordic"}},
+		{"confirmed by sales", knowledge.Provenance{Kind: "confirmed-by", Name: "sales", On: "2026"}},
+		{"verified", knowledge.Provenance{Kind: "verified", Name: "sales"}},
+		{"verified, 2026", knowledge.Provenance{Kind: "verified", On: "2026"}},
+		{"verified by ann (who: Bo)", knowledge.Provenance{Kind: "verified", Owner: "ann", Params: map[string]string{"who": "Bo"}}},
 		{"verified by ann, 2026 (a: 1, b: 2, c: 3)",
-			knowledge.Provenance{Kind: knowledge.ProvenanceVerified, Owner: "ann", On: "2026", Params: map[string]string{"c": "3", "a": "1", "b": "2"}}},
+			knowledge.Provenance{Kind: "verified", Owner: "ann", On: "2026", Params: map[string]string{"c": "3", "a": "1", "b": "2"}}},
 	} {
 		golden.Equal(t, test.want, test.p.String(), test.want)
 	}

@@ -46,10 +46,10 @@ func (s storedSteps) model(perStep int, calls *atomic.Int64) llm.Model {
 	return llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		text, step := "", req.Sample/perStep
 		switch {
-		case req.Purpose == strategy.PurposeRepair && repairs < len(fixes): // one after the other
+		case req.Purpose == "repair" && repairs < len(fixes): // one after the other
 			text = fixes[repairs]
 			repairs++
-		case req.Purpose == strategy.PurposeGenerate && step < len(s.Steps) && req.Sample%perStep < len(s.Steps[step].Raw):
+		case req.Purpose == "generate" && step < len(s.Steps) && req.Sample%perStep < len(s.Steps[step].Raw):
 			text = s.Steps[step].Raw[req.Sample%perStep]
 		default:
 			return llm.Response{}, errNotStored

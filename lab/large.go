@@ -160,7 +160,7 @@ func (d largeSchema) add(s *schema.Schema, prefix string) {
 		}
 	}
 	for _, t := range d.Tables {
-		as := schema.Table{Schema: prefix + t.Schema, Name: t.Name, Kind: schema.BaseTable, Description: t.Description, Columns: shapes[t.Shape], PrimaryKey: t.PrimaryKey}
+		as := schema.Table{Schema: prefix + t.Schema, Name: t.Name, Kind: "table", Description: t.Description, Columns: shapes[t.Shape], PrimaryKey: t.PrimaryKey}
 		for _, k := range t.Keys {
 			as.ForeignKeys = append(as.ForeignKeys, schema.ForeignKey{Columns: []string{k[0]}, RefTable: k[1], RefColumns: []string{k[2]}})
 		}

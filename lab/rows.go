@@ -420,8 +420,8 @@ func reason(err error) string {
 	text := err.Error()
 	text = quotedName.ReplaceAllString(text, "…")
 	var refused *exec.RefusedError
-	if errors.As(err, &refused) && refused.Reason != exec.ReasonRows {
-		return string(refused.Reason)
+	if errors.As(err, &refused) && refused.Reason != "rows" {
+		return refused.Reason
 	}
 	return text[:min(len(text), 110)]
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/lab/internal/ported"
-	"github.com/texttosql/texttosql/schema"
 )
 
 // withStatistics returns the path of a SQLite file with the same rows and statistics, which the file of the data has not: without
@@ -114,7 +113,7 @@ func (v *rowsVerb) copiesOfFile(ctx context.Context, b *rowsBase, path, temp str
 		l := b.whole.Language()
 		for i := range b.schema.Tables {
 			t := &b.schema.Tables[i]
-			if t.Kind == schema.View {
+			if t.Kind == "view" {
 				continue
 			}
 			var columns []string
@@ -177,7 +176,7 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 			return pools, err
 		}
 		for i := range b.schema.Tables {
-			if t := &b.schema.Tables[i]; t.Kind != schema.View {
+			if t := &b.schema.Tables[i]; t.Kind != "view" {
 				q := l.Quote(t.Name)
 				shuffle = append(shuffle, "CREATE TABLE shuffled__ AS SELECT * FROM "+q+" ORDER BY md5("+q+"::text)", "DROP TABLE "+q+" CASCADE",
 					"ALTER TABLE shuffled__ RENAME TO "+q)
@@ -195,7 +194,7 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 	}
 	for i := range b.schema.Tables {
 		t := &b.schema.Tables[i]
-		if t.Kind == schema.View {
+		if t.Kind == "view" {
 			continue
 		}
 		q := l.Quote(t.Name)

@@ -40,7 +40,7 @@ func (g *generator) quote(name string) string {
 
 func (g *generator) table() *schema.Table {
 	for {
-		if t := &g.b.schema.Tables[g.r.IntN(len(g.b.schema.Tables))]; t.Kind != schema.View && len(t.Columns) > 0 {
+		if t := &g.b.schema.Tables[g.r.IntN(len(g.b.schema.Tables))]; t.Kind != "view" && len(t.Columns) > 0 {
 			return t
 		}
 	}

@@ -80,7 +80,7 @@ func (v *rowsVerb) base(ctx context.Context, id, path, temp string) (b *rowsBase
 	policy, scope := exec.Policy{Rows: map[string]string{}, Reveal: reveal.Reveal}, &exec.Scope{Key: "lab", Params: map[string]any{}}
 	for i := range b.schema.Tables {
 		t := &b.schema.Tables[i]
-		if t.Kind == schema.View {
+		if t.Kind == "view" {
 			continue
 		}
 		rule, err := chooseRule(ctx, source, b.whole.Language(), t, i)

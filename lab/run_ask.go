@@ -336,7 +336,7 @@ func (a *asker) ask(ctx context.Context, q eval.Question) (finished, error) {
 	case errors.As(err, &back):
 		f.SQL, f.Asked = "", true
 		return f, nil
-	case errors.Is(err, texttosql.ErrAbstained), errors.Is(err, texttosql.ErrNoCandidate) && !down:
+	case errors.As(err, new(*strategy.AbstainedError)), errors.Is(err, strategy.ErrNoCandidate) && !down:
 		f.SQL, f.Error = "", err.Error()
 		return f, nil
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/lab/stats"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -75,7 +74,7 @@ func answerOf(r *texttosql.Result) *Answer {
 		a.Doubts = append(a.Doubts, f.Rule)
 	}
 	for _, step := range r.Steps {
-		if step.Action == strategy.PurposeRepair {
+		if step.Action == "repair" {
 			a.Repairs++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/lab/pools"
 )
 
@@ -55,11 +56,11 @@ func (l *live) own(dataset *eval.Dataset) error {
 		q := &dataset.Questions[i]
 		switch {
 		case q.Text == "":
-			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "question", Err: errors.New("missing: a golds file has no questions")}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "question", Err: errors.New("missing: a golds file has no questions")}
 		case q.Gold == "" && !l.Ungraded:
-			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "gold", Err: errors.New("missing: without it no answer can be judged")}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "gold", Err: errors.New("missing: without it no answer can be judged")}
 		case q.DB != first.DB:
-			return &eval.FileError{File: l.Questions, Line: q.Line, Field: "db_id", Err: fmt.Errorf("is %s, but %s before: --db is one database", q.DB, first.DB)}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "db_id", Err: fmt.Errorf("is %s, but %s before: --db is one database", q.DB, first.DB)}
 		}
 	}
 	for i := range dataset.Questions {

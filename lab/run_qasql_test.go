@@ -12,7 +12,6 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
 )
 
@@ -111,11 +110,11 @@ func TestQASQLFigures(t *testing.T) {
 	const right, wrong = "SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers"
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 1}`,
-			strategy.PurposeRepair: right, "judge": `{"selected_option": "A"}`, strategy.PurposeGenerate: "SELECT nme FROM customers"}[req.Purpose]
+			"repair": right, "judge": `{"selected_option": "A"}`, "generate": "SELECT nme FROM customers"}[req.Purpose]
 		switch {
-		case req.Purpose == strategy.PurposeGenerate && (req.Sample == 1 || req.Sample == 2):
+		case req.Purpose == "generate" && (req.Sample == 1 || req.Sample == 2):
 			reply = wrong
-		case req.Purpose == strategy.PurposeRepair && req.Sample == 3:
+		case req.Purpose == "repair" && req.Sample == 3:
 			reply = "none"
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil

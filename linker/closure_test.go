@@ -38,7 +38,7 @@ func drawn(rng *rand.Rand) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	n := 1 + rng.IntN(15)
 	for i := range n {
-		t := schema.Table{Name: fmt.Sprint("t", i), Kind: schema.BaseTable, PrimaryKey: []string{"id"}, Columns: []schema.Column{{Name: "id"}, {Name: "name"}}}
+		t := schema.Table{Name: fmt.Sprint("t", i), Kind: "table", PrimaryKey: []string{"id"}, Columns: []schema.Column{{Name: "id"}, {Name: "name"}}}
 		for k := range rng.IntN(4) {
 			column := fmt.Sprint("key", k)
 			t.Columns = append(t.Columns, schema.Column{Name: column})

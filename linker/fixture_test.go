@@ -38,7 +38,7 @@ func open(tb testing.TB, script string, c exec.Config) (*exec.DB, *schema.Schema
 func tables(all ...[]string) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	for _, names := range all {
-		t := schema.Table{Name: names[0], Kind: schema.BaseTable}
+		t := schema.Table{Name: names[0], Kind: "table"}
 		for _, c := range names[1:] {
 			t.Columns = append(t.Columns, schema.Column{Name: c, Type: "TEXT"})
 		}

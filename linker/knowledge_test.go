@@ -13,7 +13,7 @@ import (
 func TestIndexKnowledge(t *testing.T) {
 	s := &schema.Schema{}
 	for _, name := range []string{"t_0a", "t_0b", "t_0c", "t_0d"} {
-		s.Tables = append(s.Tables, schema.Table{Name: name, Kind: schema.BaseTable, Columns: []schema.Column{{Name: "x_" + name}}})
+		s.Tables = append(s.Tables, schema.Table{Name: name, Kind: "table", Columns: []schema.Column{{Name: "x_" + name}}})
 	}
 	m := &knowledge.Model{
 		Tables:  []knowledge.Table{{Name: "facts", Source: "t_0c"}, {Name: "t_0d"}},

@@ -68,13 +68,6 @@ type PreSQL struct {
 	With Linker
 }
 
-// Draft is a preliminary statement.
-type Draft struct {
-	SQL   string       // the statement; "" if the reply had no statement; then Err has the reason
-	Reply llm.Response // the model's reply
-	Err   error        // the fault of the reply, or nil
-}
-
 // Link drafts the statements and links what they read. It fails if ctx has ended or every sample failed.
 func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 	if err := in.needs("PreSQL"); err != nil {
@@ -82,11 +75,11 @@ func (p PreSQL) Link(ctx context.Context, in Input) (schema.Links, error) {
 	}
 	statements, errs := make([]string, max(p.Samples, 1)), []error{}
 	for i := range statements {
-		d, err := p.Draft(ctx, in, i)
+		sql, _, err := p.Draft(ctx, in, i)
 		if cerr := ctx.Err(); cerr != nil {
 			return schema.Links{}, cerr
 		}
-		if statements[i] = d.SQL; err != nil {
+		if statements[i] = sql; err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -107,15 +100,15 @@ func (p PreSQL) Validate() error {
 	return nil
 }
 
-// Draft asks for one preliminary statement; sample counts from 0. For a reply without a statement it returns a Draft
-// without SQL and no error.
-func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) {
-	if err := p.Validate(); err != nil {
-		return Draft{}, err
+// Draft asks for one preliminary statement; sample counts from 0. For a reply without a statement, sql is
+// "" and err is nil.
+func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (sql string, reply llm.Response, err error) {
+	if err = p.Validate(); err != nil {
+		return "", reply, err
 	}
 	messages, err := p.Prompt(ctx, in)
 	if err != nil {
-		return Draft{}, err
+		return "", llm.Response{}, err
 	}
 	temperature := 0.0
 	if p.Samples > 1 {
@@ -128,16 +121,16 @@ func (p PreSQL) Draft(ctx context.Context, in Input, sample int) (Draft, error) 
 	if p.Seed != nil {
 		req.Seed = p.Seed(sample)
 	}
-	reply, err := p.Model.Complete(ctx, req)
+	reply, err = p.Model.Complete(ctx, req)
 	if err != nil {
-		return Draft{}, err
+		return "", llm.Response{}, err
 	}
 	extract := p.Extract
 	if extract == nil {
 		extract = in.extract
 	}
-	found, err := extract(ctx, reply.Text)
-	return Draft{SQL: found.SQL(), Reply: reply, Err: err}, ctx.Err()
+	found, _ := extract(ctx, reply.Text) // without a statement, sql is ""
+	return found.SQL(), reply, ctx.Err()
 }
 
 // extract finds the statement in a reply, with the engine's word on what is one.

@@ -119,7 +119,7 @@ search:
 			for j := range t.Columns {
 				c := &t.Columns[j]
 				value, ok := s.valueFor(c)
-				if !ok || c.Sensitive || t.Kind == schema.View || slow[i] {
+				if !ok || c.Sensitive || t.Kind == "view" || slow[i] {
 					continue
 				}
 				if left == 0 {

@@ -107,7 +107,7 @@ func TestValuesLooksNowhere(t *testing.T) {
 	sensitive := tables([]string{"customers", "country"})
 	sensitive.Tables[0].Columns[0].Sensitive = true
 	view := tables([]string{"spenders", "country"})
-	view.Tables[0].Kind = schema.View
+	view.Tables[0].Kind = "view"
 	for name, in := range map[string]linker.Input{
 		"no database":        {Schema: s},
 		"without values":     {Schema: s, DB: db, WithoutValues: true},

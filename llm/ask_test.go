@@ -33,7 +33,7 @@ func TestAsk(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	tests := []struct {
 		replies []string
-		stop    llm.StopReason
+		stop    string
 		want    scored
 		calls   int
 		told    string // what the model is told in the second call

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/embedding"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -452,21 +453,16 @@ func (t *ticket) hopeless(l *TokenLimitTuner, prompt int) error {
 	return nil
 }
 
-type accountKey struct{}
-
-// Into returns a context in which embeddings ([Embed]) count on this tracker.
+// Into returns a context in which embeddings count on this tracker ([BudgetTracker.Embed]): those
+// of memory.Vectors.
 func (a *BudgetTracker) Into(ctx context.Context) context.Context {
-	return context.WithValue(ctx, accountKey{}, a)
+	return embedding.NewContext(ctx, a)
 }
 
-// Embed calls an embedding model for texts. The call counts as one call on the tracker in ctx and in its trace. Its
-// tokens are an estimate, with the price of the model "embedding". Without a tracker in ctx, Embed only makes the call.
-// It returns the call's error, or a [*BudgetError] if the tracker does not allow the call.
-func Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
-	a, ok := ctx.Value(accountKey{}).(*BudgetTracker)
-	if !ok {
-		return call(ctx)
-	}
+// Embed calls an embedding model for texts. The call counts as one call on a and in the trace of ctx. Its tokens are an
+// estimate, with the price of the model "embedding". It returns the call's error, or a [*BudgetError] if a does not
+// allow the call.
+func (a *BudgetTracker) Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
 	var req Request
 	for _, text := range texts {
 		req.Messages = append(req.Messages, Message{Text: text})

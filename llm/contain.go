@@ -2,11 +2,11 @@ package llm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/texttosql/texttosql/internal/background"
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -14,17 +14,14 @@ import (
 // needs a few milliseconds.
 const grace = 100 * time.Millisecond
 
-// ErrPanic matches the error of a call if the model or one of its middlewares panicked.
-var ErrPanic = errors.New("the model panicked")
-
 type panicError struct{ value any }
 
-func (e panicError) Error() string        { return fmt.Sprintf("%v: %v", ErrPanic, e.value) }
-func (e panicError) Public() string       { return ErrPanic.Error() } // the value may hold anything
-func (e panicError) Is(target error) bool { return target == ErrPanic }
+func (e panicError) Error() string        { return fmt.Sprintf("%v: %v", llmerr.Panic, e.value) }
+func (e panicError) Public() string       { return llmerr.Panic.Error() } // the value may hold anything
+func (e panicError) Is(target error) bool { return target == llmerr.Panic }
 
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
-// becomes an [*Error] of ClassUnknown that matches ErrPanic. If next is still running 100 ms after the end of ctx, contained returns
+// becomes an [*Error] of ClassUnknown that matches llmerr.Panic. If next is still running 100 ms after the end of ctx, contained returns
 // ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
 	defer func() {

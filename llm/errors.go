@@ -32,10 +32,6 @@ const (
 // String returns the class, "unknown" for ClassUnknown.
 func (c Class) String() string { return cmp.Or(string(c), "unknown") }
 
-// ErrAccount is the cause of a failed call if the account has no money left, or reached a limit that waiting does not
-// lift. Other calls fail too until the owner of the account acts.
-var ErrAccount = errors.New("llm: the account has no money left, or a limit is used up")
-
 // Error is the error of a failed call.
 //
 // Parameter is "temperature", "top_p", "max_tokens", "seed", "stop", "effort" or "schema", with ClassPermanent: the

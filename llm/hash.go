@@ -24,7 +24,7 @@ func (r Request) Hash() string {
 	b = appendText(b, "")
 	b = binary.AppendUvarint(b, uint64(len(r.Messages)))
 	for _, m := range r.Messages {
-		b = appendText(b, string(m.Role))
+		b = appendText(b, m.Role)
 		b = appendText(b, m.Text)
 	}
 	if r.Temperature == nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -18,7 +19,7 @@ import (
 // TokenLimitTuner learns which parameters a model rejects and how many tokens it needs to reason.
 //
 //   - The first call goes alone; concurrent calls wait for its reply, up to 30 s. If it fails because of a wrong key,
-//     model or address (status 401 to 404, 407), or an account without money ([ErrAccount]), the other calls on its
+//     model or address (status 401 to 404, 407), or an account without money, the other calls on its
 //     [BudgetTracker] fail too, without being sent.
 //   - If a filter rejects a prompt before the model's first reply on a BudgetTracker, further calls on it fail too.
 //     So do calls with a prompt at least half as long as a prompt that did not fit (ClassContextTooLong).
@@ -150,14 +151,14 @@ func repeats(err error, first bool, prompt int) (least int, ok bool) {
 	case e.Class == ClassRefused:
 		return 0, e.Status >= 400 // else a filter held back one reply
 	case e.Class == ClassPermanent && first:
-		return 0, errors.Is(err, ErrAccount) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)
+		return 0, errors.Is(err, llmerr.Account) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)
 	}
 	return 0, false
 }
 
 // withdrawn reports whether a provider refuses a key or an account that it may have accepted before.
 func withdrawn(err error) bool {
-	return errors.Is(err, ErrAccount) || AsError(err).Status == http.StatusUnauthorized
+	return errors.Is(err, llmerr.Account) || AsError(err).Status == http.StatusUnauthorized
 }
 
 func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/trace"
@@ -75,7 +76,7 @@ func TestLearnerMakesRoom(t *testing.T) {
 			}, []int{1024, 2048, 32_768, 32_768}, 2, 1, ""},
 		{"a statement that stops in the middle, for all that was said, has what is enough for it",
 			func(limit int) (llm.Response, error) {
-				return llm.Response{Text: long(min(limit, 1400)), StopReason: map[bool]llm.StopReason{true: llm.StopLength, false: llm.StopEnd}[limit < 2048]}, nil
+				return llm.Response{Text: long(min(limit, 1400)), StopReason: map[bool]string{true: llm.StopLength, false: llm.StopEnd}[limit < 2048]}, nil
 			}, []int{1024, 2048, 2048, 2048}, 2, 1, ""},
 		{"a statement without an end gets twice and four times the room, and no more",
 			func(limit int) (llm.Response, error) {
@@ -289,7 +290,7 @@ func TestLearnerWithdrawnKey(t *testing.T) {
 		answered bool
 	}{
 		{"the key was withdrawn", &llm.Error{Class: llm.ClassPermanent, Status: 401}, false},
-		{"the account has no money", &llm.Error{Class: llm.ClassPermanent, Status: 429, Err: llm.ErrAccount}, false},
+		{"the account has no money", &llm.Error{Class: llm.ClassPermanent, Status: 429, Err: llmerr.Account}, false},
 		{"the provider is busy", &llm.Error{Class: llm.ClassOverloaded, Status: 529}, true},
 		{"one request is wrong", &llm.Error{Class: llm.ClassPermanent, Status: 400}, true},
 	} {

@@ -24,20 +24,17 @@ type Func func(ctx context.Context, req Request) (Response, error)
 // Complete calls f.
 func (f Func) Complete(ctx context.Context, req Request) (Response, error) { return f(ctx, req) }
 
-// Role is the speaker of a Message.
-type Role string
-
 // The roles. Instructions go into System messages. Text of a person, a database or a model goes into User and Assistant
 // messages.
 const (
-	System    Role = "system"    // rules that no other message may change
-	User      Role = "user"      // the question, with everything that belongs to it
-	Assistant Role = "assistant" // a reply of the model, or an example of a reply
+	System    = "system"    // rules that no other message may change
+	User      = "user"      // the question, with everything that belongs to it
+	Assistant = "assistant" // a reply of the model, or an example of a reply
 )
 
 // Message is one turn of the conversation.
 type Message struct {
-	Role Role   `json:"role"` // the speaker
+	Role string `json:"role"` // the speaker: System, User or Assistant
 	Text string `json:"text"` // UTF-8, one or more lines
 }
 
@@ -76,22 +73,19 @@ type Request struct {
 	CachePrefix int
 }
 
-// StopReason is the reason why a reply ended; "" if the provider did not report it.
-type StopReason string
-
-// The reasons. A reply that was cut at MaxTokens is not an error of the call; the reader of the reply decides.
+// The values of Response.StopReason. A reply that was cut at MaxTokens is not an error of the call; the reader of the reply decides.
 const (
-	StopEnd    StopReason = "stop"   // the model was done, or met a stop text
-	StopLength StopReason = "length" // the reply was cut at MaxTokens
-	StopFilter StopReason = "filter" // the provider held the reply back
+	StopEnd    = "stop"   // the model was done, or met a stop text
+	StopLength = "length" // the reply was cut at MaxTokens
+	StopFilter = "filter" // the provider held the reply back
 )
 
 // Response is one reply.
 type Response struct {
-	Text       string     // the reply, untrimmed; never empty without an error
-	StopReason StopReason // why the reply ended
-	Usage      Usage      // the cost, failed attempts included
-	Model      string     // the model's name for itself, as the provider reports it; may be empty
+	Text       string // the reply, untrimmed; never empty without an error
+	StopReason string // why the reply ended, StopEnd for example; "" if the provider did not report it
+	Usage      Usage  // the cost, failed attempts included
+	Model      string // the model's name for itself, as the provider reports it; may be empty
 }
 
 // Answer returns Text without the reasoning before the answer. The reasoning ends at the last </think>, or at the

@@ -57,7 +57,7 @@ func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
 		span.AddUsage(resp.Usage)
 	}
 	span.Set("reply", trace.PrivateReplies.Secret(resp.Text))
-	span.Set("stop_reason", string(resp.StopReason))
+	span.Set("stop_reason", resp.StopReason)
 	if resp.Model != "" && resp.Model != name {
 		span.Set("answered_by", resp.Model)
 	}
@@ -169,7 +169,7 @@ func promptText(messages []Message) string {
 			b.WriteString("\n\n")
 		}
 		b.WriteString("[")
-		b.WriteString(string(m.Role))
+		b.WriteString(m.Role)
 		b.WriteString("]\n")
 		b.WriteString(m.Text)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -68,7 +69,7 @@ func ExampleReadExemplars() {
 			return
 		}
 		pairs, err := memory.ReadExemplars(path) // for a Pool, or for texttosql.WithMemory
-		var wrong *memory.FileError
+		var wrong *fileerr.Memory
 		if errors.As(err, &wrong) {
 			fmt.Println("line", wrong.Line, wrong.Err)
 			continue

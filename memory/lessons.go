@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
 // Lessons stores lessons. The zero Lessons stores them in memory, [OpenLessons] in a file. Set Database before the
@@ -53,7 +54,7 @@ type LessonStore interface {
 // rename. So no count is lost, and a crash leaves the old file or the new one. Each learned lesson starts with a
 // version, "v", and ends with a checksum, "sum"; manual lessons need neither.
 //
-// A *[FileError] reports a broken file, a lesson that is there twice, or a lesson that was changed after it was
+// The error names a broken file, a lesson that is there twice, or a lesson that was changed after it was
 // written. OpenLessons returns it, and so does each later use. A learned lesson without a checksum, from a person or
 // an earlier version, is read once, with a note ([Lessons.Notes]), and rewritten. Lessons needs no Close.
 func OpenLessons(path string, manual ...string) (*Lessons, error) {
@@ -76,7 +77,7 @@ func OpenLessons(path string, manual ...string) (*Lessons, error) {
 }
 
 // LessonsOn reads learned lessons from a LessonStore, in the form of [OpenLessons], and stores new ones there. A
-// broken text is a *[FileError], here and at each later use. [Lessons.Add] adds manual lessons.
+// broken text is an error, here and at each later use. [Lessons.Add] adds manual lessons.
 func LessonsOn(shelf LessonStore) (*Lessons, error) {
 	l := &Lessons{shelf: shelf}
 	return l, l.open()
@@ -115,7 +116,7 @@ func readLessons(file string, raw []byte) (list []Lesson, old []int, err error) 
 	}
 	var texts []json.RawMessage
 	if err := json.Unmarshal(raw, &texts); err != nil {
-		return nil, nil, &FileError{File: file, Err: err}
+		return nil, nil, &fileerr.Memory{File: file, Err: err}
 	}
 	list = make([]Lesson, len(texts))
 	for i := range list {
@@ -124,7 +125,7 @@ func readLessons(file string, raw []byte) (list []Lesson, old []int, err error) 
 			err = list[i].valid()
 		}
 		if err != nil {
-			return nil, nil, &FileError{File: file, Lesson: i + 1, Err: err}
+			return nil, nil, &fileerr.Memory{File: file, Lesson: i + 1, Err: err}
 		}
 		list[i].identify()
 		if lacks {
@@ -140,7 +141,7 @@ func (l *Lessons) readLearned(raw []byte) ([]Lesson, error) {
 	seen := map[string]bool{}
 	for i, k := range list {
 		if seen[k.ID] {
-			return nil, &FileError{File: l.shelf.String(), Lesson: i + 1, Err: errors.New("it is there twice: remove one of them")}
+			return nil, &fileerr.Memory{File: l.shelf.String(), Lesson: i + 1, Err: errors.New("it is there twice: remove one of them")}
 		}
 		seen[k.ID] = true
 	}
@@ -152,12 +153,12 @@ func (l *Lessons) readLearned(raw []byte) ([]Lesson, error) {
 }
 
 // Add adds lessons of the program. They behave like lessons of a manual file: they stay in memory and are never
-// written. An incomplete lesson is a *[FileError], and then no lesson is added.
+// written. An incomplete lesson is an error, and then no lesson is added.
 func (l *Lessons) Add(lessons ...Lesson) error {
 	lessons = slices.Clone(lessons)
 	for i := range lessons {
 		if err := lessons[i].valid(); err != nil {
-			return &FileError{File: "those that were given", Lesson: i + 1, Err: err}
+			return &fileerr.Memory{File: "those that were given", Lesson: i + 1, Err: err}
 		}
 		lessons[i].identify()
 	}
@@ -314,7 +315,7 @@ func (l *Lessons) update(change func(*ledger) bool) error {
 		}
 		return book.text()
 	})
-	if bad := (*FileError)(nil); err == nil || errors.As(err, &bad) {
+	if bad := (*fileerr.Memory)(nil); err == nil || errors.As(err, &bad) {
 		return err
 	}
 	return fmt.Errorf("memory: keeping lessons: %w", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 )
@@ -35,7 +36,7 @@ func TestLessonsFile(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "lessons.json")
 		testutil.OK(t, os.WriteFile(path, []byte(tt.text), 0o600))
-		var broken *memory.FileError
+		var broken *fileerr.Memory
 		if _, err := memory.OpenLessons(path); !errors.As(err, &broken) || broken.File != path {
 			t.Errorf("%s: %v", tt.why, err)
 		}

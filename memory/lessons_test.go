@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
@@ -24,7 +25,7 @@ func tables(list ...string) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	for _, text := range list {
 		name, columns, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
-		t := schema.Table{Name: name, Kind: schema.BaseTable}
+		t := schema.Table{Name: name, Kind: "table"}
 		for c := range strings.SplitSeq(columns, ", ") {
 			t.Columns = append(t.Columns, schema.Column{Name: c})
 		}
@@ -452,7 +453,7 @@ func TestNoLessons(t *testing.T) {
 	}
 	golden.Equal(t, 0, len(all(t, l)), "lessons")
 	l = &memory.Lessons{}
-	var bad *memory.FileError
+	var bad *fileerr.Memory
 	if err := l.Add(memory.Lesson{Kind: "llm_guided", Text: "x"}, memory.Lesson{Kind: "llm_guided"}); !errors.As(err, &bad) || bad.Lesson != 2 ||
 		err.Error() != `memory: lesson 2 of those that were given: a lesson of the type llm_guided needs "text"` || errors.Unwrap(err) == nil {
 		t.Errorf("%v", err)

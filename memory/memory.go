@@ -11,7 +11,6 @@ package memory
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -44,28 +43,6 @@ func (p Exemplar) valid() error {
 	}
 	return nil
 }
-
-// FileError reports a fault in a file of exemplars, verified answers or lessons. Such a file is never written.
-type FileError struct {
-	File   string // name of the file; "": a lesson of Lessons.Add
-	Line   int    // number of the line of a file of exemplars or verified answers, from 1
-	Lesson int    // number of the lesson, from 1; if Line is 0 too, the whole file of lessons
-	Err    error  // what is wrong
-}
-
-// Error names the file, the place, the fault and the remedy.
-func (e *FileError) Error() string {
-	switch {
-	case e.Line > 0:
-		return fmt.Sprintf("memory: %s, line %d: %v", e.File, e.Line, e.Err)
-	case e.Lesson > 0:
-		return fmt.Sprintf("memory: lesson %d of %s: %v", e.Lesson, e.File, e.Err)
-	}
-	return fmt.Sprintf("memory: %s is no file of lessons, repair or move it: %v", e.File, e.Err)
-}
-
-// Unwrap returns the fault.
-func (e *FileError) Unwrap() error { return e.Err }
 
 // Pool holds solved questions to pick exemplars from. It caches what [Similar] computes for the last schema, so use
 // one Pool for many questions. A nil or empty Pool gives no exemplars. Do not change the fields after the first use,

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
-	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/internal/embedding"
 )
 
 // Vectors is an Embedder that calls another one once per text and stores the vectors: in memory, and in a file that
@@ -71,7 +71,7 @@ func (v *Vectors) Within(ctx context.Context) (context.Context, context.CancelFu
 // EmbedQuery returns the vector of a question and does not store it. Its call counts in the budget of ctx.
 func (v *Vectors) EmbedQuery(ctx context.Context, text string) (vector []float32, err error) {
 	text = v.QueryPrefix + text
-	err = llm.Embed(ctx, []string{text}, func(ctx context.Context) (err error) {
+	err = embedding.Call(ctx, []string{text}, func(ctx context.Context) (err error) {
 		vector, err = v.By.EmbedQuery(ctx, text)
 		return err
 	})
@@ -127,7 +127,7 @@ func (v *Vectors) make(ctx context.Context, texts []string, keys []string, place
 			asked[i] = v.DocumentPrefix + texts[at]
 		}
 		var got [][]float32
-		if err := llm.Embed(ctx, asked, func(ctx context.Context) (err error) {
+		if err := embedding.Call(ctx, asked, func(ctx context.Context) (err error) {
 			got, err = v.By.EmbedDocuments(ctx, asked)
 			return err
 		}); err != nil {

@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
 // ReadExemplars reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have "id",
-// "evidence", "past": true ([Exemplar].Past; then "question" may be missing) and the "sum" of [OpenVerifiedAnswers]. Empty lines are skipped. The error about a line is a *[FileError].
+// "evidence", "past": true ([Exemplar].Past; then "question" may be missing) and the "sum" of [OpenVerifiedAnswers]. Empty lines are skipped. An error about a line has its number.
 func ReadExemplars(path string) (pairs []Exemplar, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -56,7 +57,7 @@ func readLines(file string, text []byte, before int, cut func(line int), keep fu
 			err = p.valid()
 		}
 		if err != nil {
-			return &FileError{File: file, Line: before, Err: err}
+			return &fileerr.Memory{File: file, Line: before, Err: err}
 		}
 		keep(p, before, old)
 	}
@@ -100,7 +101,7 @@ type AnswerStore interface {
 //
 // Lines are only appended. Each is one write and has a checksum as its last field, "sum". So several processes may
 // use one file, and each sees the answers of the others. A line that a crash cut short is skipped, with a note
-// ([VerifiedAnswers.Notes]). Any other broken line, and one that was changed after it was written, is a *[FileError].
+// ([VerifiedAnswers.Notes]). Any other broken line, and one that was changed after it was written, is an error that names it.
 // A line that a person or an earlier version wrote needs no checksum. It is read once, with a note, and appended
 // again with a checksum. The new line counts from then on.
 func OpenVerifiedAnswers(path string) (*VerifiedAnswers, error) {
@@ -116,7 +117,7 @@ func OpenVerifiedAnswers(path string) (*VerifiedAnswers, error) {
 }
 
 // VerifiedAnswersOn reads verified answers from a store, in the form of [OpenVerifiedAnswers], and stores new ones there.
-// Each use reads the lines that other processes added. A broken line is a *[FileError], here and at each later use.
+// Each use reads the lines that other processes added. A broken line is an error, here and at each later use.
 func VerifiedAnswersOn(store AnswerStore) (*VerifiedAnswers, error) {
 	c := &VerifiedAnswers{store: store}
 	if err := c.refresh(); err != nil {

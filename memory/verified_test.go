@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
@@ -131,7 +132,7 @@ func TestConfirmedFile(t *testing.T) {
 	for _, last := range []string{"", " ", "\r", "\x00", "x", "}", "\"", ","} {
 		testutil.OK(t, os.WriteFile(path, append(bytes.Clone(whole[:len(whole)-1]), last...), 0o600))
 		c, err := memory.OpenVerifiedAnswers(path)
-		var broken *memory.FileError
+		var broken *fileerr.Memory
 		if err == nil && len(pairs(c)) != 23 || err != nil && !errors.As(err, &broken) {
 			t.Errorf("a line end that is %q: %v", last, err)
 		}
@@ -149,7 +150,7 @@ func TestConfirmedFile(t *testing.T) {
 		func() error { _, err := memory.OpenVerifiedAnswers(path); return err },
 		func() error { _, err := memory.ReadExemplars(path); return err },
 	} {
-		var broken *memory.FileError
+		var broken *fileerr.Memory
 		if err := read(); !errors.As(err, &broken) || broken.Line != 2 || broken.File != path {
 			t.Errorf("got %v, want line 2 of the file", err)
 		}

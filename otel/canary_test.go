@@ -73,7 +73,7 @@ func TestNoCanary(t *testing.T) {
 			texttosql.WithDescriptions(schema.Descriptions{"canary_sales": {Text: canary}, "canary_gone": {Text: canary}}),
 			texttosql.WithBudget(llm.Budget{InFlight: 1}),
 			texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))(t)
-		scope := texttosql.WithScope(texttosql.Scope{Key: "canary@red.example", Params: map[string]any{"canary_param": "canary one"}})
+		scope := texttosql.WithScope(exec.Scope{Key: "canary@red.example", Params: map[string]any{"canary_param": "canary one"}})
 		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.WithEvidence(canary))
 		for _, sql := range statements {
 			_, _ = e.Query(t.Context(), sql, scope)
@@ -115,7 +115,7 @@ func TestScopeShown(t *testing.T) {
 		recorder := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Show: show}))(t)
 		e := testutil.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder), texttosql.WithTraceContent(show),
 			texttosql.WithPolicy(exec.Policy{Shared: []string{"people"}})))(t)
-		testutil.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(texttosql.Scope{Key: "canary"})))(t)
+		testutil.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(exec.Scope{Key: "canary"})))(t)
 		if got := strings.Contains(fmt.Sprint(spans.GetSpans()), canary); got != want {
 			t.Errorf("with %d shown, the key is exported: %v", show, got)
 		}

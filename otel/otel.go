@@ -58,8 +58,8 @@ type Config struct {
 	Version   string // the version of the program, for the scope; "" leaves it out
 }
 
-// Recorder is a texttosql.Telemetry. It is safe for concurrent use, also by several engines.
-type Recorder struct {
+// recorder is what New returns.
+type recorder struct {
 	Config
 	tracer   oteltrace.Tracer
 	database []attribute.KeyValue
@@ -73,8 +73,6 @@ type Recorder struct {
 	questions, money, confidence metric.Float64Histogram
 }
 
-var _ texttosql.Telemetry = (*Recorder)(nil)
-
 // question holds the data of a trace until it ends.
 type question struct {
 	spans sync.Map // *trace.Span -> oteltrace.Span, because some steps start in the context of another one
@@ -83,15 +81,16 @@ type question struct {
 // followed is the key of the *trace.Span whose OpenTelemetry span a context has, or one below it.
 type followed struct{}
 
-// New returns a Recorder. It returns an error if a metric cannot be created.
-func New(c Config) (*Recorder, error) {
+// New returns a recorder of traces and metrics, for texttosql.WithTelemetry. It is safe for concurrent use, also by
+// several engines. It returns an error if a metric cannot be created.
+func New(c Config) (texttosql.Telemetry, error) {
 	if c.Tracer == nil {
 		c.Tracer = api.GetTracerProvider()
 	}
 	if c.Meter == nil {
 		c.Meter = api.GetMeterProvider()
 	}
-	r := &Recorder{
+	r := &recorder{
 		Config: c,
 		tracer: c.Tracer.Tracer(scope, oteltrace.WithSchemaURL(semconv.SchemaURL), oteltrace.WithInstrumentationVersion(c.Version)),
 	}
@@ -127,7 +126,7 @@ func New(c Config) (*Recorder, error) {
 }
 
 // Follow starts a span for s. The returned context has the span, and the returned function ends it.
-func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, func()) {
+func (r *recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, func()) {
 	q, _ := r.running.Load(s.Root())
 	mine, _ := q.(*question)
 	if s.Parent() == nil {
@@ -175,7 +174,7 @@ func (r *Recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 
 // Ended ends the span of a question with its outcome, and counts its cost. The outcome is "answered", "degraded" if
 // samples were lost to a failing provider, or the class of the error (failure.Of).
-func (r *Recorder) Ended(res *texttosql.Result, err error) {
+func (r *recorder) Ended(res *texttosql.Result, err error) {
 	q, ok := r.running.LoadAndDelete(res.Trace)
 	if !ok {
 		return
@@ -240,7 +239,7 @@ func value(s *trace.Span, key string) any {
 }
 
 // end gives out all that s has, and ends it when s did.
-func (r *Recorder) end(out oteltrace.Span, s *trace.Span) {
+func (r *recorder) end(out oteltrace.Span, s *trace.Span) {
 	at := s.Started().Add(s.Duration())
 	defer out.End(oteltrace.WithTimestamp(at))
 	if !out.IsRecording() {
@@ -268,7 +267,7 @@ func (r *Recorder) end(out oteltrace.Span, s *trace.Span) {
 }
 
 // query counts a statement.
-func (r *Recorder) query(ctx context.Context, s *trace.Span, of []attribute.KeyValue) {
+func (r *recorder) query(ctx context.Context, s *trace.Span, of []attribute.KeyValue) {
 	more := of[1:len(of):len(of)]
 	if s.Failure() != "" {
 		more = append(more, semconv.ErrorTypeOther)
@@ -277,7 +276,7 @@ func (r *Recorder) query(ctx context.Context, s *trace.Span, of []attribute.KeyV
 }
 
 // call adds what a call of a model has, and counts it.
-func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, of []attribute.KeyValue) {
+func (r *recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, of []attribute.KeyValue) {
 	if slices.ContainsFunc(s.Children(), isCall) {
 		return // a Trace wraps another one, whose span counts
 	}
@@ -299,7 +298,7 @@ func (r *Recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, 
 }
 
 // attributes returns the attributes of a span, or of an event (span ""), with the names of the conventions.
-func (r *Recorder) attributes(span string, attrs []trace.Attr) (all []attribute.KeyValue) {
+func (r *recorder) attributes(span string, attrs []trace.Attr) (all []attribute.KeyValue) {
 	for _, a := range attrs {
 		key, ok := conventional[a.Key]
 		switch {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
@@ -26,16 +27,6 @@ type DescriptionFile struct {
 	Tables map[string]string // tables that are described completely, with the Fingerprint of a Schema of only that table
 	CSV    bool              // it was read from CSV
 	Notes  []string          // one line for each fix, guess or omission while the file was read; never written
-}
-
-// DescriptionsError reports that a text is not a complete file of descriptions. Everything read from it is discarded.
-type DescriptionsError struct {
-	Problem string // the problem and its place: "line 12: invalid character '}' …"
-}
-
-// Error returns the problem and how to fix it.
-func (e *DescriptionsError) Error() string {
-	return "schema: reading descriptions: " + e.Problem + ": mend the file, or delete it to have it made anew"
 }
 
 const (
@@ -76,7 +67,7 @@ func markOf(described string) string {
 //
 // In JSON a person may change, add and delete any entry. If the text of a "described" does not match its "by_model", or
 // has no "by_model", a person wrote it: it is appended to the Text of the entry. JSON that is incomplete, is not valid,
-// or has an unknown key is a [*DescriptionsError].
+// or has an unknown key is an error that names the place.
 //
 // CSV has the columns table, column, readable_name, description and values; a row without a column is about the table.
 // CSV is never an error: Notes list what is missing, fixed or skipped. A byte order mark, CR LF line ends,
@@ -89,7 +80,7 @@ func ReadDescriptions(r io.Reader) (DescriptionFile, error) {
 		return DescriptionFile{}, fmt.Errorf("schema: reading descriptions: %w", err)
 	}
 	if len(raw) > maxDescriptionFile {
-		return DescriptionFile{}, &DescriptionsError{fmt.Sprintf("it is larger than %d bytes", maxDescriptionFile)}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("it is larger than %d bytes", maxDescriptionFile)}
 	}
 	if text, notes := words.DecodeText(raw); strings.HasPrefix(strings.TrimSpace(text), "{") {
 		f, err := readDescriptionsJSON(text)
@@ -107,19 +98,19 @@ func readDescriptionsJSON(text string) (DescriptionFile, error) {
 	at := d.InputOffset()
 	switch {
 	case w.Version > descriptionsVersion:
-		return DescriptionFile{}, &DescriptionsError{fmt.Sprintf("it is of version %d, and this texttosql reads version %d", w.Version, descriptionsVersion)}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("it is of version %d, and this texttosql reads version %d", w.Version, descriptionsVersion)}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return DescriptionFile{}, &DescriptionsError{"the JSON ends in the middle"}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: "the JSON ends in the middle"}
 	case err != nil:
 		var slip *json.SyntaxError
 		if errors.As(err, &slip) {
 			at = slip.Offset
 		}
-		return DescriptionFile{}, &DescriptionsError{fmt.Sprintf("line %d: %v", 1+strings.Count(text[:min(at, int64(len(text)))], "\n"), err)}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("line %d: %v", 1+strings.Count(text[:min(at, int64(len(text)))], "\n"), err)}
 	case strings.TrimSpace(text[at:]) != "":
-		return DescriptionFile{}, &DescriptionsError{fmt.Sprintf("line %d: something stands behind the JSON", 1+strings.Count(text[:at], "\n"))}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("line %d: something stands behind the JSON", 1+strings.Count(text[:at], "\n"))}
 	case w.Descriptions == nil:
-		return DescriptionFile{}, &DescriptionsError{`it is JSON without "descriptions"`}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: `it is JSON without "descriptions"`}
 	}
 	f := DescriptionFile{Descriptions: Descriptions{}, Failed: map[string]string{}, Schema: w.Schema, Model: w.Model, Prompt: w.Prompt, Tables: w.Tables}
 	for name, e := range w.Descriptions {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
@@ -113,7 +114,7 @@ func TestDescriptionsThatAreNone(t *testing.T) {
 		{"too large", "{" + strings.Repeat(" ", 64<<20), "larger than"},
 	} {
 		_, err := schema.ReadDescriptions(strings.NewReader(tc.text))
-		var typed *schema.DescriptionsError
+		var typed *fileerr.Descriptions
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "mend the file, or delete it") {
 			t.Errorf("%s: %v", tc.why, err)
 		}
@@ -168,7 +169,7 @@ func FuzzReadDescriptions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		got, err := schema.ReadDescriptions(bytes.NewReader(raw))
 		if err != nil {
-			if !errors.As(err, new(*schema.DescriptionsError)) {
+			if !errors.As(err, new(*fileerr.Descriptions)) {
 				t.Fatal(err)
 			}
 			return

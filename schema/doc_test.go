@@ -9,10 +9,10 @@ import (
 
 func Example() {
 	s := &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{
-		{Name: "orders", Kind: schema.BaseTable, PrimaryKey: []string{"id"}, Columns: []schema.Column{
+		{Name: "orders", Kind: "table", PrimaryKey: []string{"id"}, Columns: []schema.Column{
 			{Name: "id", Type: "INTEGER"}, {Name: "status", Type: "TEXT"},
 		}},
-		{Name: "shelves", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "room", Type: "TEXT"}}},
+		{Name: "shelves", Kind: "table", Columns: []schema.Column{{Name: "room", Type: "TEXT"}}},
 	}}
 	links := schema.Links{Tables: []schema.TableLink{{Table: "orders"}}} // what a linker chose
 

@@ -14,7 +14,7 @@ func library() *schema.Schema {
 		Dialect: "sqlite",
 		Tables: []schema.Table{
 			{
-				Name: "books", Kind: schema.BaseTable, PrimaryKey: []string{"id"},
+				Name: "books", Kind: "table", PrimaryKey: []string{"id"},
 				Columns: []schema.Column{
 					{Name: "id", Type: "INTEGER"},
 					{Name: "title", Type: "TEXT", NotNull: true, Profile: &schema.Profile{Examples: []any{"Emma", "Dune"}}},
@@ -22,7 +22,7 @@ func library() *schema.Schema {
 				},
 			},
 			{
-				Name: "written by", Kind: schema.BaseTable, PrimaryKey: []string{"book", "author"},
+				Name: "written by", Kind: "table", PrimaryKey: []string{"book", "author"},
 				Columns: []schema.Column{{Name: "book", Type: "INTEGER"}, {Name: "author", Type: "INTEGER"}},
 				ForeignKeys: []schema.ForeignKey{
 					{Columns: []string{"book"}, RefTable: "books", RefColumns: []string{"id"}},
@@ -30,10 +30,10 @@ func library() *schema.Schema {
 				},
 			},
 			{
-				Name: "authors", Kind: schema.BaseTable, PrimaryKey: []string{"id"},
+				Name: "authors", Kind: "table", PrimaryKey: []string{"id"},
 				Columns: []schema.Column{{Name: "id", Type: "INTEGER"}, {Name: "name", Type: "TEXT"}},
 			},
-			{Name: "shelves", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "room", Type: "TEXT"}}},
+			{Name: "shelves", Kind: "table", Columns: []schema.Column{{Name: "room", Type: "TEXT"}}},
 		},
 	}
 }

@@ -81,7 +81,7 @@ func TestFingerprint(t *testing.T) {
 		{"functions", func(s *schema.Schema) { s.Functions = []string{"abs"} }, false},
 		{"table renamed", func(s *schema.Schema) { s.Tables[0].Name = "clients" }, false},
 		{"table moved", func(s *schema.Schema) { s.Tables[0].Schema = "archive" }, false},
-		{"table made a view", func(s *schema.Schema) { s.Tables[0].Kind = schema.View }, false},
+		{"table made a view", func(s *schema.Schema) { s.Tables[0].Kind = "view" }, false},
 		{"table gone", func(s *schema.Schema) { s.Tables = s.Tables[1:] }, false},
 		{"column type", func(s *schema.Schema) { s.Tables[0].Columns[0].Type = "TEXT" }, false},
 		{"column NOT NULL", func(s *schema.Schema) { s.Tables[0].Columns[0].NotNull = true }, false},

@@ -34,7 +34,7 @@ func (l Omitted) String() string {
 }
 
 // Broken reports whether l is in Schema.LeftOut: no prompt can have it, because the engine cannot open it.
-func (l Omitted) Broken() bool { return l.Item == View || l.Item == Virtual+" table" }
+func (l Omitted) Broken() bool { return l.Item == "view" || l.Item == "virtual table" }
 
 func shortName(name string) string {
 	short := words.Short(name, 40)

@@ -178,7 +178,7 @@ func generated(n, columns int) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	for i := range n {
 		t := schema.Table{
-			Name: fmt.Sprintf("table_%04d", i), Kind: schema.BaseTable, Description: fmt.Sprintf("the table number %d", i),
+			Name: fmt.Sprintf("table_%04d", i), Kind: "table", Description: fmt.Sprintf("the table number %d", i),
 			Columns:    []schema.Column{{Name: "id", Type: "INTEGER"}},
 			PrimaryKey: []string{"id"},
 		}
@@ -239,7 +239,7 @@ func TestRendererWidths(t *testing.T) {
 
 // TestRendererText: what persons wrote and what a model wrote are told apart.
 func TestRendererText(t *testing.T) {
-	described, unknown := (&schema.Schema{Tables: []schema.Table{{Name: "hero", Kind: schema.BaseTable, Columns: []schema.Column{
+	described, unknown := (&schema.Schema{Tables: []schema.Table{{Name: "hero", Kind: "table", Columns: []schema.Column{
 		{Name: "both"}, {Name: "expert"}, {Name: "model"}, {Name: "neither"},
 	}}}}).Describe(schema.Descriptions{
 		"hero":        {Text: "one hero a row"},

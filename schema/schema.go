@@ -24,18 +24,12 @@ type Schema struct {
 // SchemaOf returns the name of the schema of t, or Default for a table without one.
 func (s *Schema) SchemaOf(t *Table) string { return cmp.Or(t.Schema, s.Default) }
 
-// The kinds of tables.
-const (
-	BaseTable = "table"   // a table with rows of its own
-	View      = "view"    // a stored query
-	Virtual   = "virtual" // a virtual table; its shadow tables are left out
-)
-
-// Table is one relation.
+// Table is one relation. Its Kind is "table" (with rows of its own), "view" (a stored query) or "virtual" (a virtual
+// table of SQLite; its shadow tables are left out).
 type Table struct {
 	Schema      string       `json:"schema,omitempty"`        // the attached database or schema; "" is the default one
 	Name        string       `json:"name"`                    // name as the engine has it, unquoted
-	Kind        string       `json:"kind"`                    // BaseTable, View or Virtual
+	Kind        string       `json:"kind"`                    // "table", "view" or "virtual"
 	Columns     []Column     `json:"columns"`                 // columns in the order of the table
 	PrimaryKey  []string     `json:"primary_key,omitempty"`   // columns of the primary key, in its order
 	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`  // keys that this table declares

@@ -155,9 +155,9 @@ func (r Renderer) prepare(ctx context.Context, s *Schema) ([]view, error) {
 func (p *preparer) table(v *view, t *Table) {
 	v.create = "TABLE"
 	switch t.Kind {
-	case View:
+	case "view":
 		v.create = "VIEW"
-	case Virtual:
+	case "virtual":
 		v.create = "VIRTUAL TABLE"
 	}
 	if !p.WithoutExpertText {

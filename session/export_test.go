@@ -1,6 +1,10 @@
 package session
 
-import "github.com/texttosql/texttosql/internal/dialogue"
+import (
+	"github.com/texttosql/texttosql/internal/dialogue"
+
+	"github.com/texttosql/texttosql/schema"
+)
 
 // For the tests.
 const Version = version
@@ -19,4 +23,10 @@ func States() []State {
 		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL,
 		dialogue.ExecutingQuery, AwaitingCorrection, Completed, Failed, Interrupted,
 	}
+}
+
+// Parse is [Correction.Parse] as a function.
+func Parse(text string, s *schema.Schema) (c Correction, err error) {
+	err = c.Parse(text, s)
+	return c, err
 }

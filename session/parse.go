@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Parse reads a correction in a person's English, and resolves it. A text in one of these forms, with names of the
+// Parse sets c to a correction in a person's English, and resolves it. A text in one of these forms, with names of the
 // schema, becomes a typed correction:
 //
 //	join     A.x = B.y; use A.x = B.y; A.x is the key to B.y; join A.x with B.y; join A and B on A.x = B.y; join A and B using x
@@ -26,23 +26,25 @@ import (
 //
 // An error is a *CorrectionError. It reports a text that is empty or longer than 500 characters, or a form with a
 // name that the schema does not have. The error's Held has the parts about other tables.
-func Parse(text string, s *schema.Schema) (Correction, error) {
+func (c *Correction) Parse(text string, s *schema.Schema) error {
 	text, err := clean("text", text, maxText)
 	if err != nil {
-		return Correction{}, err
+		return err
 	}
 	r := read(text, s)
+	parsed := Correction{Kind: dialogue.CorrectText, Text: text}
 	for _, form := range []func(*reader) (Correction, error){(*reader).join, (*reader).column, (*reader).table} {
-		c, err := form(r)
+		found, err := form(r)
 		if err != nil {
-			return Correction{}, err
+			return err
 		}
-		if c.Kind != "" && r.explains(c) {
-			c.Text = r.reason
-			return c.Resolve(s)
+		if found.Kind != "" && r.explains(found) {
+			parsed, parsed.Text = found, r.reason
+			break
 		}
 	}
-	return Correction{Kind: dialogue.CorrectText, Text: text}.Resolve(s)
+	*c, err = parsed.Resolve(s)
+	return err
 }
 
 // Words at the beginning and the end of a text that say nothing, and articles.

@@ -441,7 +441,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func ExampleParse() {
+func ExampleCorrection_Parse() {
 	s := shop()
 	for _, text := range []string{
 		"No, use customers instead of clients", "join orders.customer_id with customers.id", "revenue means orders.total",

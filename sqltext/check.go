@@ -13,39 +13,41 @@ import (
 // minutes, on much deeper text.
 const maxDepth = 200
 
-// Reason is the reason why Check or the guard refused a text, or why a reply gave no candidate. The values are
-// stable, because reports count by them.
-type Reason string
-
 // The reasons of a RefusedError, in the order in which Check looks for them.
 const (
-	ReasonTooLong           Reason = "too-long"           // over 100,000 bytes, or a reply that is too long
-	reasonNotUTF8           Reason = "not-utf8"           // invalid UTF-8
-	reasonNUL               Reason = "nul"                // a NUL character
-	reasonUnterminated      Reason = "unterminated"       // a string, name or comment without its end
-	reasonInvisible         Reason = "invisible"          // an invisible character outside of strings and quoted names
-	reasonExecutableComment Reason = "executable-comment" // a comment that the engine would run
-	reasonDepth             Reason = "depth"              // brackets nested over 200 deep
-	ReasonEmpty             Reason = "empty"              // the text has no statement, or the reply is blank
-	ReasonSeveral           Reason = "several-statements" // several statements, or a reply with different ones
-	ReasonNotReadOnly       Reason = "not-read-only"      // the statement writes or changes state
-	reasonNotAQuery         Reason = "not-a-query"        // starts with anything else but a query word
-	reasonPlaceholder       Reason = "placeholder"        // has a parameter that nobody will bind
+	reasonTooLong           = "too-long"           // over 100,000 bytes, or a reply that is too long
+	reasonNotUTF8           = "not-utf8"           // invalid UTF-8
+	reasonNUL               = "nul"                // a NUL character
+	reasonUnterminated      = "unterminated"       // a string, name or comment without its end
+	reasonInvisible         = "invisible"          // an invisible character outside of strings and quoted names
+	reasonExecutableComment = "executable-comment" // a comment that the engine would run
+	reasonDepth             = "depth"              // brackets nested over 200 deep
+	reasonEmpty             = "empty"              // the text has no statement, or the reply is blank
+	reasonSeveral           = "several-statements" // several statements, or a reply with different ones
+	reasonNotReadOnly       = "not-read-only"      // the statement writes or changes state
+	reasonNotAQuery         = "not-a-query"        // starts with anything else but a query word
+	reasonPlaceholder       = "placeholder"        // has a parameter that nobody will bind
 )
 
 // RefusedError reports that Check refused a text.
 type RefusedError struct {
-	Reason Reason
+	// Reason is a stable word, the first that applies:
+	//
+	//	too-long, not-utf8, nul, invisible, unterminated, executable-comment, depth, empty, several-statements,
+	//	not-read-only, not-a-query, placeholder
+	//
+	// See Check for the limits. An invisible character is refused outside of strings and quoted names.
+	Reason string
 	Detail string // one line for a person; quotes no literal of the text
 
-	// Writes reports that, by its words, the text writes or changes state. It is always set for ReasonNotReadOnly,
-	// and for ReasonSeveral if one of the statements writes.
+	// Writes reports that, by its words, the text writes or changes state. It is always set for "not-read-only", and
+	// for "several-statements" if one of the statements writes.
 	Writes bool
 }
 
 // Error returns "sqltext: refused: REASON: DETAIL".
 func (e *RefusedError) Error() string {
-	return "sqltext: refused: " + string(e.Reason) + ": " + e.Detail
+	return "sqltext: refused: " + e.Reason + ": " + e.Detail
 }
 
 // Check returns the one statement of sql, ready for the engine, or a *RefusedError with the first Reason that
@@ -61,7 +63,7 @@ func (e *RefusedError) Error() string {
 // tables. It is linear in len(sql).
 func (d Dialect) Check(sql string) (*Statement, error) {
 	if len(sql) > sqlshape.MaxStatement {
-		return nil, &RefusedError{Reason: ReasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), sqlshape.MaxStatement)}
+		return nil, &RefusedError{Reason: reasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), sqlshape.MaxStatement)}
 	}
 	if !utf8.ValidString(sql) {
 		return nil, &RefusedError{Reason: reasonNotUTF8, Detail: "the text is not valid UTF-8"}
@@ -211,16 +213,16 @@ func (c *checker) follow(t Token) {
 
 func (c *checker) verdict(d Dialect) error {
 	if !c.begun {
-		return &RefusedError{Reason: ReasonEmpty, Detail: "the text holds no statement"}
+		return &RefusedError{Reason: reasonEmpty, Detail: "the text holds no statement"}
 	}
 	writes := c.first.Kind == Word && changes(c.first.Text) || c.verb.Kind == Word && changes(c.verb.Text)
 	switch {
 	case c.several:
-		return &RefusedError{Reason: ReasonSeveral, Detail: "one statement only: remove what follows the first semicolon", Writes: writes || c.writes}
+		return &RefusedError{Reason: reasonSeveral, Detail: "one statement only: remove what follows the first semicolon", Writes: writes || c.writes}
 	case writes && c.verb.Kind == Word:
-		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
+		return &RefusedError{Reason: reasonNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
 	case writes:
-		return &RefusedError{Reason: ReasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
+		return &RefusedError{Reason: reasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
 	case c.boxed && !d.BracketedQueries:
 		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:

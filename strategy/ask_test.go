@@ -63,7 +63,7 @@ func TestAskUser(t *testing.T) {
 			env.AskBelow = tt.below
 			out, err := p.Generate(t.Context(), env, usaTask)
 			var q *session.QuestionError
-			if errors.As(err, &q) != (tt.options != nil) || q == nil && !errors.Is(err, strategy.ErrAbstained) {
+			if errors.As(err, &q) != (tt.options != nil) || q == nil && !errors.As(err, new(*strategy.AbstainedError)) {
 				t.Fatalf("%s: %v", tt.why, err)
 			}
 			if q == nil {

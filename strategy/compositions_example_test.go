@@ -77,7 +77,7 @@ func ExampleRefine_Failing() {
 	})
 
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA)},
+		{Purpose: "repair", Replies: llmtest.Texts(strategytest.USA)},
 		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},
 	}}
 	out, err := repaired.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)
@@ -120,7 +120,7 @@ func ExamplePipeline_petsql() {
 
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "link", Replies: llmtest.Texts("SELECT name FROM customers")},
-		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA)},
+		{Purpose: "repair", Replies: llmtest.Texts(strategytest.USA)},
 		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},
 	}}
 	out, err := repaired.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)
@@ -134,7 +134,7 @@ func ExampleSelfConsistency_Pipeline() {
 	p := strategy.SelfConsistency{Samples: 3}.Pipeline()
 	p.Refine = &strategy.Refine{Decisive: true}
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(strategytest.USA), Repeat: true},
+		{Purpose: "repair", Replies: llmtest.Texts(strategytest.USA), Repeat: true},
 		{Replies: llmtest.Texts("SELECT nam FROM customers"), Repeat: true},
 	}}
 	out, err := p.Generate(context.Background(), strategytest.ExampleEnv(model), strategytest.USATask)

@@ -59,13 +59,13 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, s := range tt.strategies {
-			generate := llmtest.Rule{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: tt.replies[len(tt.replies)-1] != ""}
+			generate := llmtest.Rule{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: tt.replies[len(tt.replies)-1] != ""}
 			for i, reply := range tt.replies {
 				if reply == "" {
 					generate.Replies[i] = llmtest.Reply{Err: errors.New("no service")}
 				}
 			}
-			script := &llmtest.Script{Rules: []llmtest.Rule{generate, always(strategy.PurposeRepair, tt.repair)}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{generate, always("repair", tt.repair)}}
 			root := trace.Tracer{}.New("question")
 			out, err := s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script), usaTask)
 			root.End()

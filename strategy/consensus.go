@@ -33,7 +33,7 @@ type Consensus struct {
 	Shots         int                       // few-shot exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
 	Prompts       RotatePrompts             // used in turn, as ReasoningPrompts; nil: the three forms
 	Stop          vote.Stop                 // stops earlier, as vote.AheadBy(3).Every(4); nil: when it is decided
-	MinConfidence float64                   // 0..1; an answer below it is an ErrAbstained; 0: never
+	MinConfidence float64                   // 0..1; an answer below it is an *AbstainedError; 0: never
 	Doubts        *doubt.Rules              // nil: &doubt.Rules{}, the default rules; an empty List turns them off
 	Calibrate     func(raw float64) float64 // maps the confidence to the chance of being right; nil: no change
 	WithoutJudge  bool                      // no judge: the vote stands, also if it is close

@@ -91,7 +91,7 @@ func TestConstraints(t *testing.T) {
 				switch {
 				case tt.wrong == "" && err != nil:
 					t.Errorf("%s: %v", tt.why, err)
-				case tt.wrong != "" && (!errors.As(err, &invalid) || invalid.Fault != exec.FaultConstraint || !strings.HasSuffix(invalid.Message, tt.wrong)):
+				case tt.wrong != "" && (!errors.As(err, &invalid) || invalid.Fault != "constraint" || !strings.HasSuffix(invalid.Message, tt.wrong)):
 					t.Errorf("%s: got %v; want the end %q", tt.why, err, tt.wrong)
 				case tt.wrong != "" && (!strings.HasPrefix(invalid.Message, tt.correction.String()) || strings.Contains(invalid.Message, "MANDATORY")):
 					t.Errorf("%q does not begin with the words of the correction", invalid.Message)
@@ -123,7 +123,7 @@ func TestAdmissionConstraints(t *testing.T) {
 // A statement against a correction is repaired by its reason, which a prompt states in full where no value may stand.
 func TestRepairOfConstraint(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		always(strategy.PurposeGenerate, "SELECT name FROM pupils_old"), always(strategy.PurposeRepair, "SELECT name FROM pupils"),
+		always("generate", "SELECT name FROM pupils_old"), always("repair", "SELECT name FROM pupils"),
 	}}
 	env := envOf(t, schoolSQL, script)
 	env.WithoutValues = true

@@ -60,7 +60,7 @@ func TestPromptTurns(t *testing.T) {
 	messages := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
 	var roles []string
 	for _, m := range messages {
-		roles = append(roles, string(m.Role))
+		roles = append(roles, m.Role)
 	}
 	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)

@@ -116,7 +116,7 @@ func TestTaskSamples(t *testing.T) {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		root := trace.Tracer{}.New("test")
 		testutil.Value(s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}))(t)
-		if n := len(script.RequestsFor(strategy.PurposeGenerate)); n != 2 {
+		if n := len(script.RequestsFor("generate")); n != 2 {
 			t.Errorf("%T: %d samples", s, n)
 		}
 	}
@@ -128,7 +128,7 @@ func TestSamplerRequest(t *testing.T) {
 	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopSequences: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
 	if *first.Temperature != 0 || *second.Temperature != 0.7 || *first.MaxTokens != 1024 || *first.TopP != 0.9 || *second.Seed != 6 || second.Sample != 1 ||
-		second.Stop[0] != ";" || second.Purpose != strategy.PurposeGenerate {
+		second.Stop[0] != ";" || second.Purpose != "generate" {
 		t.Errorf("got %+v and %+v", first, second)
 	}
 	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != nil {

@@ -18,8 +18,6 @@ var (
 	// ErrNoCandidate reports that no sample gave a statement that may vote. The error is a
 	// *NoCandidateError with every reason.
 	ErrNoCandidate = errors.New("no candidate passed the checks")
-	// ErrAbstained reports that there is an answer with too little confidence. The error is an *AbstainedError.
-	ErrAbstained = errors.New("abstained")
 )
 
 // ConfigError reports a wrong option or field, in a form that programs can read.
@@ -165,9 +163,6 @@ type AbstainedError struct {
 func (e *AbstainedError) Error() string {
 	return fmt.Sprintf("strategy: abstained: confidence %.2f is below %.2f", e.Confidence, e.Min)
 }
-
-// Is reports whether target is ErrAbstained.
-func (e *AbstainedError) Is(target error) bool { return target == ErrAbstained }
 
 // DatabaseError reports a sample that failed although its model replied: the database did not check the statement.
 type DatabaseError struct {

@@ -284,9 +284,7 @@ func (a *Checker) examine(ctx context.Context, e *admitted) (x exam) {
 	if t := checked.Table; t != nil {
 		describe(c, t, a.env.WithoutExecution || readsSensitive(a.env.Schema, checked.Analysis))
 	}
-	for _, f := range checked.Findings {
-		c.Findings = append(c.Findings, vote.Finding{Rule: f.Rule, Detail: f.Detail})
-	}
+	c.Findings = append(c.Findings, checked.Findings...)
 	switch {
 	case err == nil:
 		c.Findings = append(c.Findings, a.doubts.About(a.question, *c, checked.Table)...)
@@ -358,12 +356,12 @@ func reject(c *vote.Candidate, err error) {
 	c.Rejected, c.Writes = err.Error(), errors.Is(err, exec.ErrNotReadOnly)
 	switch {
 	case errors.As(err, &reply):
-		c.SQL, c.Rejected, c.Reason = reply.SQL, string(reply.Reason)+": "+reply.Detail, string(reply.Reason)
-		c.Writes = c.Writes || reply.Reason == sqltext.ReasonNotReadOnly
+		c.SQL, c.Rejected, c.Reason = reply.SQL, reply.Reason+": "+reply.Detail, reply.Reason
+		c.Writes = c.Writes || reply.Reason == "not-read-only"
 	case errors.As(err, &refused):
-		c.Reason, c.Invalid = string(refused.Reason), refused.Name != ""
+		c.Reason, c.Invalid = refused.Reason, refused.Name != ""
 	case errors.As(err, &invalid):
-		c.Reason, c.Invalid = string(invalid.Fault), true
+		c.Reason, c.Invalid = invalid.Fault, true
 	case errors.As(err, &limit):
 		c.Reason = "limit"
 	}

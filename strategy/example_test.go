@@ -69,7 +69,7 @@ func ExampleConsensus() {
 func ExampleConsensus_minConfidence() {
 	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers", "SELECT country FROM customers"))
 	out, err := strategy.Consensus{Samples: 3, MinConfidence: 0.9}.Generate(context.Background(), env, exampleTask)
-	fmt.Println(errors.Is(err, strategy.ErrAbstained), len(out.Ballot.Clusters), "answers")
+	fmt.Println(errors.As(err, new(*strategy.AbstainedError)), len(out.Ballot.Clusters), "answers")
 	// Output: true 3 answers
 }
 
@@ -77,9 +77,9 @@ func ExampleConsensus_minConfidence() {
 // links the schema by words, and repairs what the engine rejects.
 func ExamplePipeline() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'",
+		{Purpose: "generate", Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'",
 			"SELECT name FROM customer")},
-		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
+		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 	}}
 	careful := strategy.Pipeline{
 		Linker:   linker.Lexical{},
@@ -194,7 +194,7 @@ func ExampleChecker() {
 
 // A repair shows the model what the engine said, and which names are close.
 func ExampleTypedRepair() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}
 	ctx, env := context.Background(), exampleEnv(model)
 	const sql = "SELECT customer_name FROM customers"
 	_, rejected := env.DB.Query(ctx, sql)

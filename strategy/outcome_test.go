@@ -76,7 +76,7 @@ func TestDecidingTries(t *testing.T) {
 		model := llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
 			reply := usa
 			switch {
-			case r.Purpose == strategy.PurposeRepair:
+			case r.Purpose == "repair":
 				n++
 				reply = fmt.Sprintf("SELECT x%d FROM customers", n)
 			case r.Sample == 1 || r.Sample == 2:

@@ -43,7 +43,7 @@ type Pipeline struct {
 	// Key reports which candidates have a vote, for the quorum. If the voter has no State, Key also defines which are
 	// equal, so that Sampler.Stop may end the sampling. nil: the Key of the vote.Majority that counts; with any other
 	// voter each candidate that is not rejected votes.
-	Key vote.Key
+	Key func(vote.Candidate) (key string, ok bool)
 
 	// MinConfidence, in 0..1, turns a weaker answer into an *AbstainedError; 0: never.
 	MinConfidence float64

@@ -56,7 +56,7 @@ func TestPipelineRefine(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			asked := make([]int, len(tt.samples))
 			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == strategy.PurposeGenerate {
+				if req.Purpose == "generate" {
 					return llm.Response{Text: tt.samples[req.Sample], StopReason: llm.StopEnd}, nil
 				}
 				k := asked[req.Sample]
@@ -118,7 +118,7 @@ func TestRefineByIndex(t *testing.T) {
 				env := asking(env, llm.Chain(llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 					time.Sleep(time.Duration(took[req.Sample]) * time.Millisecond)
 					text := replies[req.Sample]
-					if req.Purpose == strategy.PurposeRepair {
+					if req.Purpose == "repair" {
 						text = repairs[req.Sample]
 					}
 					return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
@@ -153,7 +153,7 @@ func TestRefineSeesTheWholeSchema(t *testing.T) {
 		shown := ""
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 			text := broken
-			if req.Purpose == strategy.PurposeRepair {
+			if req.Purpose == "repair" {
 				text, shown = usa, req.Messages[1].Text
 			} else if strings.Contains(req.Messages[1].Text, "orders") {
 				t.Error("the sample was shown what was not linked")
@@ -220,7 +220,7 @@ func TestRefineEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if req.Purpose == strategy.PurposeRepair {
+		if req.Purpose == "repair" {
 			cancel()
 			return llm.Response{}, ctx.Err()
 		}

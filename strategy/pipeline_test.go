@@ -20,11 +20,11 @@ import (
 )
 
 func generate(replies ...string) llmtest.Rule {
-	return llmtest.Rule{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}
+	return llmtest.Rule{Purpose: "generate", Replies: llmtest.Texts(replies...)}
 }
 
 func repairs(replies ...string) llmtest.Rule {
-	return llmtest.Rule{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(replies...), Repeat: true}
+	return llmtest.Rule{Purpose: "repair", Replies: llmtest.Texts(replies...), Repeat: true}
 }
 
 func judges(replies ...string) llmtest.Rule {
@@ -64,7 +64,7 @@ func TestPipeline(t *testing.T) {
 		},
 		{
 			"one failed sample", plain(3),
-			[]llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Err: &llm.Error{Class: llm.ClassRateLimit}}, {Text: usa}, {Text: usa}}}},
+			[]llmtest.Rule{{Purpose: "generate", Replies: []llmtest.Reply{{Err: &llm.Error{Class: llm.ClassRateLimit}}, {Text: usa}, {Text: usa}}}},
 			usa, 1, 3, "sample 0 failed", "the others still vote",
 		},
 		{
@@ -143,7 +143,7 @@ func TestPipelineErrors(t *testing.T) {
 			"provider down is no candidate too", plain(2), strategy.Task{Question: "q"}, llmtest.Rule{Replies: llmtest.Errors(rate, rate)},
 			strategy.ErrNoCandidate, "2 × ", "equal reasons are counted",
 		},
-		{"abstained", abstaining, strategy.Task{Question: "q"}, generate(usa, everyone), strategy.ErrAbstained, "0.50 is below 0.90", "an answer, but no sure one"},
+		{"abstained", abstaining, strategy.Task{Question: "q"}, generate(usa, everyone), nil, "confidence 0.50 is below 0.90", "an, but no sure one"},
 		{"empty question", plain(1), strategy.Task{Question: " \n"}, generate(usa), strategy.ErrEmptyQuestion, "", "before any call"},
 		{"negative samples", plain(1), strategy.Task{Question: "q", Samples: -1}, generate(usa), nil, "Samples is -1", "before any call"},
 		{"wrong confidence", strategy.Pipeline{MinConfidence: 2}, strategy.Task{Question: "q"}, generate(usa), nil, "want 0 to 1", "before any call"},

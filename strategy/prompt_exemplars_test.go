@@ -110,17 +110,17 @@ func TestRepairSeesItsPrompt(t *testing.T) {
 				sent[req.Purpose] = map[int]string{}
 			}
 			sent[req.Purpose][req.Sample] = strategytest.Written(req.Messages)
-			if req.Purpose == strategy.PurposeRepair {
+			if req.Purpose == "repair" {
 				return llm.Response{Text: usa}, nil
 			}
 			return llm.Response{Text: strings.ReplaceAll(broken, "customers", "customers AS c"+strings.Repeat(" ", req.Sample))}, nil
 		})
 		out, err := p.Generate(t.Context(), shopEnv(t, model), usaTask)
-		if err != nil || out.SQL != usa || len(sent[strategy.PurposeRepair]) == 0 {
+		if err != nil || out.SQL != usa || len(sent["repair"]) == 0 {
 			t.Fatalf("%s: %v, %v, %v", why, out, err, sent)
 		}
-		for sample, text := range sent[strategy.PurposeRepair] {
-			if prompt := sent[strategy.PurposeGenerate][sample]; !strings.HasPrefix(text, strings.TrimSpace(prompt)) {
+		for sample, text := range sent["repair"] {
+			if prompt := sent["generate"][sample]; !strings.HasPrefix(text, strings.TrimSpace(prompt)) {
 				t.Errorf("%s: the repair of sample %d has\n%s\nafter\n%s", why, sample, text, prompt)
 			}
 		}

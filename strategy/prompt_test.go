@@ -64,7 +64,7 @@ func TestPrompt(t *testing.T) {
 			got := testutil.Value(tt.prompt.Prompt(t.Context(), &env, in))(t)
 			golden.Check(t, tt.name, written(got))
 			for i, m := range got[1:] {
-				if want := []llm.Role{llm.User, llm.Assistant}[i%2]; m.Role != want {
+				if want := []string{llm.User, llm.Assistant}[i%2]; m.Role != want {
 					t.Errorf("message %d is of %s: the turns do not alternate", i+1, m.Role)
 				}
 			}
@@ -77,7 +77,7 @@ func TestPrompt(t *testing.T) {
 func shape(messages []llm.Message) []string {
 	var lines []string
 	for _, m := range messages {
-		lines = append(lines, "@"+string(m.Role))
+		lines = append(lines, "@"+m.Role)
 		for line := range strings.Lines(m.Text) {
 			line = strings.TrimSpace(line)
 			if strings.HasPrefix(line, "##") || strings.HasPrefix(line, "```") || line == "" {

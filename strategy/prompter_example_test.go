@@ -36,7 +36,7 @@ func ExamplePrompterFunc() {
 		Sampler:  strategy.Sampler{Samples: 3, Temperature: 0.7},
 	}.Generate(context.Background(), exampleEnv(model), strategy.Task{Question: "How many orders are there?"})
 	fmt.Println(out.SQL, err)
-	messages := model.RequestsFor(strategy.PurposeGenerate)[1].Messages
+	messages := model.RequestsFor("generate")[1].Messages
 	fmt.Println(messages[len(messages)-1].Text)
 	// Output:
 	// SELECT count(*) FROM orders <nil>

@@ -47,7 +47,7 @@ type RefineInput struct {
 	Candidate vote.Candidate // the candidate as the Checker made it
 	Prompter  Prompter       // wrote the prompt of the candidate's sample; nil: Prompt{}
 	Links     schema.Links   // those that the prompt showed
-	Action    string         // the action of the first step; "" means PurposeGenerate
+	Action    string         // the action of the first step; "" means "generate"
 	Name      string         // the name in the steps
 }
 
@@ -97,7 +97,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 	most := r.executions()
 	current := in.Candidate
 	out := Refined{Candidate: current}
-	out.add(in, current, 0, cmp.Or(in.Action, PurposeGenerate), in.Examiner)
+	out.add(in, current, 0, cmp.Or(in.Action, "generate"), in.Examiner)
 	seen := map[string]bool{normal(env, current.SQL): current.SQL != ""}
 	timeouts, asked := 0, false // asked about a result that runs
 	for try := 1; ; try++ {
@@ -130,14 +130,14 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		switch {
 		case err != nil:
 			out.Stop, out.Err = stopModel, err
-			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, Status: "failed", Problem: brief(err.Error())})
+			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: "repair", Status: "failed", Problem: brief(err.Error())})
 		case next.SQL != "" && seen[key]:
 			out.Stop = stopNoProgress
-			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: PurposeRepair, SQL: next.SQL,
+			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: "repair", SQL: next.SQL,
 				Status: stopNoProgress, Problem: cmp.Or(prompttext.ErrorLine(current.Rejected, false), "the same statement again")})
 		default:
 			seen[key] = next.SQL != ""
-			out.add(in, next, try, PurposeRepair, in.Examiner)
+			out.add(in, next, try, "repair", in.Examiner)
 		}
 		if out.Stop != "" {
 			return out.settled(), nil
@@ -219,7 +219,7 @@ const mostRewrites = 3
 func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error) (vote.Candidate, error) {
 	for range mostRewrites {
 		var invalid *exec.InvalidError
-		if r.Repairer != nil || !errors.As(failure, &invalid) || invalid.Fault != exec.FaultSchema {
+		if r.Repairer != nil || !errors.As(failure, &invalid) || invalid.Fault != "schema" {
 			break
 		}
 		text := newMisplaced(env, in.Schema, c.SQL, invalid.Name).rewritten()

@@ -212,7 +212,7 @@ func TestRefineBudget(t *testing.T) {
 		{typo, nobody, "", nobody},      // what runs is the answer, though nobody can be asked about it
 	} {
 		account := llm.Budget{Calls: 1}.Start()
-		script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, tt.reply)}}
+		script := &llmtest.Script{Rules: []llmtest.Rule{always("repair", tt.reply)}}
 		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())), strategy.Refine{EmptyResult: true}, tt.first)
 		if err != nil || got.Stop != tt.stop || errors.Is(got.Err, llm.ErrBudget) != (tt.stop != "") ||
 			got.Candidate.SQL != tt.sql || got.Steps[2].Status != "failed" {
@@ -224,7 +224,7 @@ func TestRefineBudget(t *testing.T) {
 // TestRefineSharesExecutions: what one candidate tried is not executed for another one.
 func TestRefineSharesExecutions(t *testing.T) {
 	pool := poolOf(t, shopSQL)
-	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeRepair, usa)}})
+	env := makerEnvOf(t, pool, &llmtest.Script{Rules: []llmtest.Rule{always("repair", usa)}})
 	var seen []string
 	env.DB = testutil.Value(exec.New(pool, watched(&seen), exec.Config{}))(t)
 	a := strategy.NewChecker(t.Context(), env, usaTask, nil, nil)

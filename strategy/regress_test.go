@@ -71,7 +71,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: replies}, repairs(tt.repair)}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: replies}, repairs(tt.repair)}}
 			p := plain(4)
 			p.Refine, p.Sampler.MinVotes = &strategy.Refine{Decisive: true}, tt.min
 			_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
@@ -81,7 +81,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 			if tt.refused && (!errors.Is(err, strategy.ErrQuorum) || !errors.Is(err, rate)) {
 				t.Errorf("the quorum or the failed sample is not in the error: %v", err)
 			}
-			if n := len(script.RequestsFor(strategy.PurposeRepair)); n > 0 != (tt.min != 4) {
+			if n := len(script.RequestsFor("repair")); n > 0 != (tt.min != 4) {
 				t.Errorf("%d repairs: %s", n, tt.why)
 			}
 		})
@@ -92,7 +92,7 @@ func TestQuorumHoldsAfterRepairs(t *testing.T) {
 func TestFailedSamplesAreTold(t *testing.T) {
 	down := &llm.Error{Class: llm.ClassOverloaded, Message: "busy"}
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: []llmtest.Reply{{Text: broken}, {Err: down}}}, repairs("SELECT nothing FROM nowhere"),
+		{Purpose: "generate", Replies: []llmtest.Reply{{Text: broken}, {Err: down}}}, repairs("SELECT nothing FROM nowhere"),
 	}}
 	p := plain(2)
 	p.Refine = &strategy.Refine{Decisive: true}
@@ -214,7 +214,7 @@ func TestSeeds(t *testing.T) {
 	env := shopEnv(t, script)
 	env.Seed = 7
 	testutil.Value(plain(2).Generate(t.Context(), env, strategy.Task{Question: "q"}))(t)
-	for i, r := range script.RequestsFor(strategy.PurposeGenerate) {
+	for i, r := range script.RequestsFor("generate") {
 		if *r.Seed != 7+i {
 			t.Errorf("sample %d was sent seed %d", i, *r.Seed)
 		}

@@ -37,7 +37,8 @@ func TestMisplacedColumns(t *testing.T) {
 		{why: "everywhere in the statement", sql: "SELECT T2.hero FROM heroes T1, hero_powers T2 WHERE T1.id = T2.hero_id GROUP BY T2.hero ORDER BY T2.hero",
 			want: "SELECT T1.hero FROM heroes T1, hero_powers T2 WHERE T1.id = T2.hero_id GROUP BY T1.hero ORDER BY T1.hero"},
 		{why: "a foreign key leads to it", sql: "SELECT T2.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 ON T1.id = T2.hero_id WHERE T1.hero = 'Ajax'",
-			want: "SELECT powers.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 ON T1.id = T2.hero_id JOIN powers ON T2.power_id = powers.id WHERE T1.hero = 'Ajax'"},
+			want: "SELECT powers.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 ON T1.id = T2.hero_id " +
+				"JOIN powers ON T2.power_id = powers.id WHERE T1.hero = 'Ajax'"},
 		{why: "at the end of the statement", sql: "SELECT hero_powers.power FROM hero_powers;",
 			want: "SELECT powers.power FROM hero_powers JOIN powers ON hero_powers.power_id = powers.id"},
 		{why: "in a subquery", sql: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p WHERE p.power = 'flight')",

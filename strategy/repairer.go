@@ -68,7 +68,7 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 	model, _ := env.Model(in.Sample)
 	greedy := 0.0
 	return model.Complete(ctx, llm.Request{
-		Messages: messages, Purpose: PurposeRepair, Sample: in.Sample,
+		Messages: messages, Purpose: "repair", Sample: in.Sample,
 		Temperature: &greedy, MaxTokens: new(1024), Seed: env.SeedOf(in.Sample),
 	})
 }
@@ -100,7 +100,7 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 	b.WriteString(env.Lessons.ForError(in.Err.Error()) + "### Error\n")
 	message, name, mask := in.Err.Error(), "", env.WithoutValues
 	switch {
-	case errors.As(in.Err, &invalid) && invalid.Fault == exec.FaultConstraint:
+	case errors.As(in.Err, &invalid) && invalid.Fault == "constraint":
 		what, message, mask = "This statement goes against what the user said", invalid.Message, false
 	case invalid != nil:
 		what, message, name = fmt.Sprintf("%s (%s)", what, invalid.Fault), invalid.Message, invalid.Name

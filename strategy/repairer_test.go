@@ -194,7 +194,7 @@ func TestRepairRequest(t *testing.T) {
 		t.Fatalf("%d and %d calls, want none and one: sample 3 is the second model's", len(a.Requests()), len(b.Requests()))
 	}
 	r := b.Requests()[0]
-	if r.Purpose != strategy.PurposeRepair || r.Sample != 3 || *r.Temperature != 0 || *r.Seed != 103 || len(r.Messages) != 4 {
+	if r.Purpose != "repair" || r.Sample != 3 || *r.Temperature != 0 || *r.Seed != 103 || len(r.Messages) != 4 {
 		t.Errorf("request %+v", r)
 	}
 	if want := "````sql\n" + broken + " -- ```\n###\n````"; r.Messages[2].Role != llm.Assistant || r.Messages[2].Text != want {
@@ -310,8 +310,8 @@ func TestRepairsAreRejections(t *testing.T) {
 	p := plain(4)
 	p.Refine = &strategy.Refine{Decisive: true}
 	_, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
-	if !errors.Is(err, strategy.ErrNoCandidate) || len(script.RequestsFor(strategy.PurposeRepair)) > 0 {
-		t.Errorf("%d repairs, %v", len(script.RequestsFor(strategy.PurposeRepair)), err)
+	if !errors.Is(err, strategy.ErrNoCandidate) || len(script.RequestsFor("repair")) > 0 {
+		t.Errorf("%d repairs, %v", len(script.RequestsFor("repair")), err)
 	}
 	var refused *exec.RefusedError
 	if errors.As(err, &refused) {

@@ -39,7 +39,7 @@ type Sampler struct {
 	// Offset is the index of the first sample if an earlier round of the same question made some: samples are
 	// distinguished by index.
 	Offset int
-	// Purpose of the requests; "" means PurposeGenerate. Samples whose prompt shows more than the question, such as a
+	// Purpose of the requests; "" means "generate". Samples whose prompt shows more than the question, such as a
 	// correction, have their own purpose: stored replies to the question do not answer them.
 	Purpose string
 }
@@ -80,7 +80,7 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 		temperature = 0
 	}
 	req := llm.Request{
-		Messages: messages, Purpose: cmp.Or(s.Purpose, PurposeGenerate), Sample: i,
+		Messages: messages, Purpose: cmp.Or(s.Purpose, "generate"), Sample: i,
 		Temperature: &temperature, MaxTokens: new(cmp.Or(s.MaxTokens, 1024)),
 		Seed: env.SeedOf(i), Stop: s.StopSequences, Effort: s.Effort, Plain: s.Plain,
 	}
@@ -89,10 +89,3 @@ func (s Sampler) Request(env *Env, i int, messages []llm.Message) llm.Request {
 	}
 	return req
 }
-
-// The purposes of requests that a strategy sends (llm.Request.Purpose). A Rubric sends "judge". A Pipeline sends
-// "metric" for a sample that is a metric request.
-const (
-	PurposeGenerate = "generate" // a request for a sample
-	PurposeRepair   = "repair"   // a request of a Repairer
-)

@@ -116,7 +116,7 @@ func (e *Env) Validate(t Task) error {
 }
 
 // Key returns the key by which candidates are compared: by result, or by plan if none may run.
-func (e *Env) Key() vote.Key {
+func (e *Env) Key() func(vote.Candidate) (key string, ok bool) {
 	if e.WithoutExecution {
 		return vote.ByPlan
 	}

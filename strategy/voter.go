@@ -80,7 +80,7 @@ func maxDoubt(rules *doubt.Rules) float64 {
 }
 
 // comparesResults reports whether a candidate has a vote only if it was run.
-func comparesResults(key vote.Key) bool {
+func comparesResults(key func(vote.Candidate) (key string, ok bool)) bool {
 	c := vote.Candidate{SQL: "SELECT 1", Plan: "constant"}
 	if _, ok := key(c); ok {
 		return false
@@ -91,7 +91,7 @@ func comparesResults(key vote.Key) bool {
 }
 
 // voted is how a candidate votes while samples are still sampled.
-func (r *pipelineRun) voted() vote.Key {
+func (r *pipelineRun) voted() func(vote.Candidate) (key string, ok bool) {
 	key := r.Key
 	if key == nil && r.counts != nil {
 		key = r.counts.Key

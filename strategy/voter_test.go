@@ -101,7 +101,7 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		voter   strategy.Voter
-		key     vote.Key
+		key     func(vote.Candidate) (key string, ok bool)
 		samples int
 		why     string
 	}{

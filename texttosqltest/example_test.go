@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/texttosqltest"
 )
 
@@ -35,7 +37,7 @@ func ExampleFake() {
 		},
 	}}
 	fmt.Println(report(context.Background(), fake))
-	busy := &texttosqltest.Fake{Answers: map[string]texttosqltest.Answer{"How many orders are there?": {Err: texttosql.ErrBusy}}}
+	busy := &texttosqltest.Fake{Answers: map[string]texttosqltest.Answer{"How many orders are there?": {Err: exec.ErrBusy}}}
 	fmt.Println(report(context.Background(), busy))
 	// Output:
 	// 7 orders, confidence 0.90
@@ -56,7 +58,7 @@ func TestFake(t *testing.T) {
 		{"unknown", "b?", t.Context(), func(err error) bool {
 			return err != nil && err.Error() == `texttosqltest: no answer to "b?"; there are answers to ["a?"]`
 		}},
-		{"empty", " ", t.Context(), func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }},
+		{"empty", " ", t.Context(), func(err error) bool { return errors.Is(err, strategy.ErrEmptyQuestion) }},
 		{"ended", "a?", ended, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	} {
 		r, err := f.Generate(tt.ctx, tt.question)

@@ -175,7 +175,7 @@ func (x *Expectation) answer(ctx context.Context, e *texttosql.Engine, res *text
 			drift = append(drift, fmt.Sprintf("the rows are %v, want those of the statement, %v", preview(res.Rows), preview(want)))
 		}
 	}
-	byMetric := func(g knowledge.Provenance) bool { return g.Kind == knowledge.ProvenanceMetric && g.Name == x.Metric }
+	byMetric := func(g knowledge.Provenance) bool { return g.Kind == "metric" && g.Name == x.Metric }
 	if x.Metric != "" && !slices.ContainsFunc(res.Grounds, byMetric) {
 		drift = append(drift, fmt.Sprintf("it does not stand on the metric %s", x.Metric))
 	}

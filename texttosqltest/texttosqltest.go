@@ -24,6 +24,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/strategy"
 )
 
 // asker is the methods of a *texttosql.Engine that a Fake has.
@@ -54,7 +55,7 @@ type Fake struct {
 }
 
 // Ask returns the answer to the question, with its rows. For a question that is not in Answers, the error lists the
-// known ones. A question without a word is texttosql.ErrEmptyQuestion. The Result is never nil. If ctx ended, the
+// known ones. A question without a word is strategy.ErrEmptyQuestion. The Result is never nil. If ctx ended, the
 // error is ctx.Err().
 func (f *Fake) Ask(ctx context.Context, question string, _ ...texttosql.AskOption) (*texttosql.Result, error) {
 	f.mu.Lock()
@@ -67,7 +68,7 @@ func (f *Fake) Ask(ctx context.Context, question string, _ ...texttosql.AskOptio
 	case ctx.Err() != nil:
 		return r, ctx.Err()
 	case question == "":
-		return r, texttosql.ErrEmptyQuestion
+		return r, strategy.ErrEmptyQuestion
 	case !known:
 		return r, fmt.Errorf("texttosqltest: no answer to %q; there are answers to %q", question, slices.Sorted(maps.Keys(f.Answers)))
 	}

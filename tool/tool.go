@@ -81,11 +81,11 @@ func Ask(e *texttosql.Engine, store session.Store) func(context.Context, In) (Ou
 		if q := (*session.QuestionError)(nil); errors.As(err, &q) {
 			out.Why, out.Refused = q.Message, q.Kind == dialogue.KindMeaning
 			for _, o := range q.Options {
-				out.Options = append(out.Options, option{ID: o.ID, Label: o.Label, SQL: o.SQL})
+				out.Options = append(out.Options, option{o.ID, o.Label, o.SQL})
 			}
 			return out, nil
 		}
-		if errors.Is(err, texttosql.ErrUnanswerable) {
+		if errors.As(err, new(*texttosql.UnanswerableError)) {
 			said := failure.Of(err)
 			out.Refused, out.Why = true, strings.TrimSpace(said.Message+" "+said.Advice)
 			return out, nil

@@ -69,7 +69,7 @@ func TestAsk(t *testing.T) {
 		in   tool.In
 		want error
 	}{
-		{"no question", tool.In{}, texttosql.ErrEmptyQuestion},
+		{"no question", tool.In{}, strategy.ErrEmptyQuestion},
 		{"no such conversation", tool.In{Question: "Who?", Conversation: "00000000000000000000000000"}, nil},
 		{"an option that there is not", tool.In{Conversation: chosen.Conversation, Choice: "r9"}, nil},
 		{"a model that cannot be asked", tool.In{Question: "down"}, nil},

@@ -88,7 +88,7 @@ func ExampleSpan_StartAt() {
 // Progress as it happens, from the spans themselves.
 func ExampleTracer_observe() {
 	t := trace.Tracer{Observe: func(n trace.Notice) {
-		if n.Kind == trace.Ended {
+		if n.Kind == "ended" {
 			fmt.Println("done:", n.Span.Name(), n.Span.Failure())
 		}
 	}}

@@ -14,14 +14,14 @@ import (
 // has the attributes of, such as an id, before its own. Safe for concurrent use.
 func (n Notice) Log(ctx context.Context, l *slog.Logger, show Sensitivity, of ...slog.Attr) {
 	switch n.Kind {
-	case Ended:
+	case "ended":
 		if l.Enabled(ctx, slog.LevelDebug) {
 			l.LogAttrs(ctx, slog.LevelDebug, "span ended", slices.Concat(of, n.Span.logAttrs(show))...)
 		}
-	case Happened:
+	case "happened":
 		l.LogAttrs(ctx, slog.LevelDebug, "event", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
 			slog.String("name", n.Event.Name), logGroup(n.Event.Attrs, show)})...)
-	case Warned:
+	case "warned":
 		l.LogAttrs(ctx, slog.LevelWarn, "warning", slices.Concat(of, []slog.Attr{slog.String("span", n.Span.Name()),
 			slog.String("code", n.Warning.Code), slog.String("message", n.Warning.Message)})...)
 	}

@@ -119,7 +119,7 @@ func (t Tracer) New(name string, attrs ...Attr) *Span {
 	}
 	tr := &tree{now: now, start: now(), keep: t.Keep, observe: t.Observe}
 	s := &Span{tree: tr, name: valid(name), attrs: tr.frozen(attrs)}
-	tr.tell(Notice{Kind: Started, Span: s})
+	tr.tell(Notice{Kind: "started", Span: s})
 	return s
 }
 
@@ -159,7 +159,7 @@ func (s *Span) startChild(ctx context.Context, o order, name string, attrs []Att
 	c.order.group, c.order.seq = s.starts, len(s.children)
 	s.children = append(s.children, c)
 	t.mu.Unlock()
-	t.tell(Notice{Kind: Started, Span: c})
+	t.tell(Notice{Kind: "started", Span: c})
 	return c.followedBy(ctx), c
 }
 
@@ -213,7 +213,7 @@ func (s *Span) Event(name string, attrs ...Attr) {
 	s.tree.mu.Lock()
 	s.events = append(s.events, e)
 	s.tree.mu.Unlock()
-	s.tree.tell(Notice{Kind: Happened, Span: s, Event: e})
+	s.tree.tell(Notice{Kind: "happened", Span: s, Event: e})
 }
 
 // Warn adds a warning for the person who asked. See [Span.Warnings]. The message is scrubbed and cut as in [Span.Fail],
@@ -226,7 +226,7 @@ func (s *Span) Warn(code, message string) {
 	s.tree.mu.Lock()
 	s.warnings = append(s.warnings, w)
 	s.tree.mu.Unlock()
-	s.tree.tell(Notice{Kind: Warned, Span: s, Warning: w})
+	s.tree.tell(Notice{Kind: "warned", Span: s, Warning: w})
 }
 
 // Root returns the first span of the trace of s. A warning there is reported even if s is cancelled.
@@ -282,7 +282,7 @@ func (s *Span) End() {
 	if again {
 		return
 	}
-	s.tree.tell(Notice{Kind: Ended, Span: s})
+	s.tree.tell(Notice{Kind: "ended", Span: s})
 	if s.followed != nil {
 		s.followed()
 	}

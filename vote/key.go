@@ -4,10 +4,6 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Key returns the key of a candidate: candidates with the same key are one cluster. If ok is false, the candidate
-// abstains. A Key is a pure function. [Majority] never calls it for a rejected candidate.
-type Key func(Candidate) (key string, ok bool)
-
 // ByResult puts candidates with equal results together, as self-consistency over executions does (Wang et al., ICLR
 // 2023). A candidate that was not executed abstains. The rows of a result that was cut at a limit cannot be compared,
 // so such a candidate votes with its normalised text.

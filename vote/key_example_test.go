@@ -7,7 +7,7 @@ import (
 )
 
 // A question for an order wants results compared in theirs: a key of one's own.
-func ExampleKey() {
+func ExampleMajority_key() {
 	byOrder := func(c vote.Candidate) (string, bool) { return c.Sequence, c.Sequence != "" }
 	candidates := []vote.Candidate{
 		{SQL: "SELECT name FROM singer", Sample: 0, Fingerprint: "r1", Sequence: "s1"},
@@ -15,7 +15,7 @@ func ExampleKey() {
 		{SQL: "SELECT name FROM singer ORDER BY age, name", Sample: 2, Fingerprint: "r1", Sequence: "s2"},
 		{SQL: "SELECT name FROM singer ORDER BY rank", Sample: 3, Plan: "scan:singer:full"}, // was not run
 	}
-	for _, key := range []vote.Key{vote.ByResult, byOrder} {
+	for _, key := range []func(vote.Candidate) (key string, ok bool){vote.ByResult, byOrder} {
 		ballot, err := vote.Majority{Key: key}.Count(candidates)
 		fmt.Println(len(ballot.Clusters), "answers:", ballot.Clusters[0].Members, ballot.Abstained, err)
 	}

@@ -27,7 +27,7 @@ const greatestWeight = 1e12
 //
 // A Majority is plain data. It calls no model and runs no SQL. Safe for concurrent use if its functions are.
 type Majority struct {
-	Key Key // nil: ByResult
+	Key func(Candidate) (key string, ok bool) // nil: ByResult
 
 	// Weight returns the weight of a candidate's vote, from 0 to 1e12; nil: 1. Count returns an error for any other
 	// weight. A candidate of weight 0 does not vote.

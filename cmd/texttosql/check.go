@@ -9,6 +9,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // check is the verb that holds a statement against the guard.
@@ -31,7 +32,7 @@ type verdict struct {
 	SQL      string         `json:"sql"`
 	Reads    *exec.Analysis `json:"reads,omitempty"`
 	Plan     *exec.Plan     `json:"plan,omitempty"`
-	Findings []exec.Finding `json:"findings,omitempty"`
+	Findings []vote.Finding `json:"findings,omitempty"`
 }
 
 // Run checks.
@@ -50,7 +51,7 @@ func (c *check) Run(p *program) error {
 		v := verdict{Exit: exitCode(err), SQL: found.SQL, Reads: found.Analysis, Plan: found.Plan, Findings: found.Findings}
 		var refused *exec.RefusedError
 		if errors.As(err, &refused) {
-			v.Reason = string(refused.Reason)
+			v.Reason = refused.Reason
 		}
 		if err != nil {
 			v.Error = p.line(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/eval"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/evalbounds"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/leakguard"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
@@ -139,8 +140,8 @@ func (v *evaluate) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if at, ok := eval.Threshold(outcomes, v.MostWrong); ok {
-			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", at.Confidence, 100*at.Coverage, v.MostWrong)
+		if from, coverage, ok := eval.Threshold(outcomes, v.MostWrong); ok {
+			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", from, 100*coverage, v.MostWrong)
 		} else {
 			cli.Say(p.err, "no confidence leaves at most %d wrong\n", v.MostWrong)
 		}
@@ -164,9 +165,9 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 	for i, q := range questions {
 		switch {
 		case q.Text == "":
-			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
+			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
 		case q.Gold == "":
-			return nil, &eval.FileError{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
+			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
 		}
 		questions[i].DB = databaseID
 		if q.Numbered { // people count from 1

@@ -102,10 +102,10 @@ func (p *program) line(err error) string {
 	}
 	text := cli.Brief(err).Error()
 	f := failure.Of(err)
-	if errors.Is(err, texttosql.ErrNoScope) {
+	if errors.Is(err, exec.ErrNoScope) {
 		f.Advice = "Name the user with --scope, or those of a server with --scopes."
 	}
-	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && refused.Reason == exec.ReasonFunction {
+	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && refused.Reason == "function" {
 		f.Advice = "Write the statement without it, or name it in AllowFunctions of --policy."
 	}
 	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && strings.HasSuffix(refused.Detail, "no statement reads the catalog") {

@@ -12,7 +12,6 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/internal/atomicfile"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // statement is the verb that runs a statement of the user's own.
@@ -148,7 +147,7 @@ func (p *program) typed(arg string) (string, error) {
 // warnings tells what is suspect about a statement. That rows are missing the rows say.
 func (p *program) warnings() texttosql.AskOption {
 	return texttosql.WithProgress(func(step texttosql.Progress) {
-		if step.Kind == trace.Warned && step.Step != "rows" {
+		if step.Kind == "warned" && step.Step != "rows" {
 			cli.Say(p.err, "texttosql: warning: %s\n", step.Message)
 		}
 	})

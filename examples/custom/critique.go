@@ -39,7 +39,7 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 		out.Steps = append(out.Steps, examiner.Step(candidate, i, purpose))
 		return &candidate, err
 	}
-	draft, err := try(strategy.PurposeGenerate)
+	draft, err := try("generate")
 	if err != nil {
 		return out, err
 	}

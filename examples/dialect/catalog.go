@@ -63,8 +63,8 @@ func (c *connection) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		r.Own, r.View = t.PrimaryKey, o[3] == "view"
 		out.Relations = append(out.Relations, r)
 		f.named[schema.FoldCase(o[0])], f.roots[o[2]] = r, r
-		if broken != nil || !r.View && t.Kind != schema.BaseTable {
-			r.Refused = guard.Refuse(exec.ReasonTable, "%s cannot be opened, or is a virtual table or a part of one", o[0])
+		if broken != nil || !r.View && t.Kind != "table" {
+			r.Refused = guard.Refuse("table", "%s cannot be opened, or is a virtual table or a part of one", o[0])
 			continue
 		}
 		out.Schema.Tables = append(out.Schema.Tables, t)

@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 				Policy: exec.Policy{DenyColumns: h.Policy.DenyColumns, DenyTables: h.Policy.DenyTables},
 			}
 			if why := excess[h.ID]; why != "" {
-				p.Expect, p.Why = exectest.Refuse, why
+				p.Expect, p.Why = "refuse", why
 			}
 			e.Payloads = append(e.Payloads, p)
 		}

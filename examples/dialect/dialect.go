@@ -42,10 +42,10 @@ func (Dialect) Guard(config exec.GuardConfig) (exec.Open, error) {
 }
 
 // Classify implements [exec.Dialect]. Confirm gives the error of a statement that does not compile its type.
-func (Dialect) Classify(err error) error { return classify(err, exec.FaultRun) }
+func (Dialect) Classify(err error) error { return classify(err, "run") }
 
 // classify gives an error of SQLite its type. fault is that of an error with the code that stands for everything else.
-func classify(err error, fault exec.Fault) error {
+func classify(err error, fault string) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
@@ -59,23 +59,23 @@ func classify(err error, fault exec.Fault) error {
 	case code == 5, code == 6: // SQLITE_BUSY, SQLITE_LOCKED
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case code == 8: // SQLITE_READONLY
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
+		return guard.Refuse("not-read-only", "%s", message)
 	case code == 9: // SQLITE_INTERRUPT
 		return &exec.LimitError{Limit: "time"}
 	case code == 18: // SQLITE_TOOBIG
 		return &exec.LimitError{Limit: "cell"}
-	case fault == exec.FaultCompile && (code == 7 || begins("too many ", "Expression tree", "parser stack", "at most ")):
-		return guard.Refuse(exec.ReasonTooComplex, "%s", message) // SQLITE_NOMEM is a program that is too long
+	case fault == "compile" && (code == 7 || begins("too many ", "Expression tree", "parser stack", "at most ")):
+		return guard.Refuse("too-complex", "%s", message) // SQLITE_NOMEM is a program that is too long
 	case code == 7, code == 13: // SQLITE_NOMEM, SQLITE_FULL
 		return &exec.LimitError{Limit: "memory"}
 	case code != 1 && code != 20: // SQLITE_ERROR, SQLITE_MISMATCH
 		return err
-	case fault == exec.FaultRun:
+	case fault == "run":
 		invalid.Message, _, _ = strings.Cut(message, "'") // a stored value may follow
 	case begins("near ", "unrecognized token", "incomplete input"):
-		invalid.Fault = exec.FaultSyntax
+		invalid.Fault = "syntax"
 	case begins("no such ", "ambiguous column name", "cannot join using"):
-		invalid.Fault = exec.FaultSchema
+		invalid.Fault = "schema"
 		_, invalid.Name, _ = strings.Cut(message, ": ")
 		if _, of, using := strings.Cut(message, "cannot join using column "); using {
 			invalid.Name, _, _ = strings.Cut(of, " - ")
@@ -83,8 +83,6 @@ func classify(err error, fault exec.Fault) error {
 	}
 	return invalid
 }
-
-var _ exec.UseEnder = (*connection)(nil)
 
 // connection is one connection under guard.
 type connection struct {
@@ -112,7 +110,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Gu
 	if err == nil {
 		o.Version, err = c.Version(ctx)
 	}
-	if _, ferr := c.EndUse(ctx); err != nil || ferr != nil {
+	if _, ferr := c.endUse(ctx); err != nil || ferr != nil {
 		return o, errors.Join(err, ferr)
 	}
 	s := settings[0]
@@ -144,6 +142,7 @@ func (c *connection) open(ctx context.Context, timeout time.Duration) (o exec.Gu
 	if err := c.limit(ctx); err != nil {
 		return o, err
 	}
+	o.EndUse = c.endUse
 	if o.Conn, o.Place, o.Private = c, s[0]+"\n"+s[6], c.private; c.private {
 		o.Place += fmt.Sprintf("\n%p", c.inner)
 	}
@@ -208,8 +207,8 @@ func (c *connection) begin(ctx context.Context) error {
 	return err
 }
 
-// EndUse implements [exec.UseEnder].
-func (c *connection) EndUse(ctx context.Context) (fit bool, err error) {
+// endUse implements the field of [exec.GuardedConn].
+func (c *connection) endUse(ctx context.Context) (fit bool, err error) {
 	if c.begun {
 		_, err = guard.Texts(ctx, c.Conn, "ROLLBACK")
 	}
@@ -231,7 +230,7 @@ func (c *connection) Close(drop bool) (err error) {
 	if drop && !c.private {
 		err = driver.ErrBadConn
 	} else {
-		_, err = c.EndUse(context.Background())
+		_, err = c.endUse(context.Background())
 		for _, undo := range slices.Backward(c.undo) {
 			err = cmp.Or(err, undo())
 		}

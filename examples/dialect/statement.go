@@ -134,7 +134,7 @@ func (c *connection) Read(ctx context.Context, s *exec.Statement) (*guard.Names,
 	}
 	n := namesOf(s.Statement, s.Catalog.Own.(facts).find)
 	if len(n.Sources)*len(n.Refs) > 10_000_000 {
-		return nil, guard.Refuse(exec.ReasonTooComplex, "it names too much")
+		return nil, guard.Refuse("too-complex", "it names too much")
 	}
 	return n, c.callable(n.Functions...)
 }
@@ -142,7 +142,7 @@ func (c *connection) Read(ctx context.Context, s *exec.Statement) (*guard.Names,
 func (c *connection) callable(functions ...string) error {
 	for _, name := range functions {
 		if !c.functions[name] {
-			return guard.Refuse(exec.ReasonFunction, "%s is not on the list of functions that may be called", name)
+			return guard.Refuse("function", "%s is not on the list of functions that may be called", name)
 		}
 	}
 	return nil
@@ -156,18 +156,18 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 	}
 	program, err := guard.Texts(ctx, c.Conn, "EXPLAIN "+s.SQL(), s.Args...)
 	if err != nil {
-		return seen, classify(err, exec.FaultCompile)
+		return seen, classify(err, "compile")
 	}
 	calls, stores := 0, 0
 	for _, step := range program {
 		name, p2, p3, p4 := step[1], step[3], step[4], step[5]
 		switch {
 		case name == "OpenWrite", name == "VUpdate", name == "Transaction" && p2 != "0":
-			return seen, guard.Refuse(sqltext.ReasonNotReadOnly, "its program has the step %s", name)
+			return seen, guard.Refuse("not-read-only", "its program has the step %s", name)
 		case name == "OpenRead":
 			r := s.Catalog.Own.(facts).roots[p2]
 			if r == nil || p3 != "0" {
-				return seen, guard.Refuse(exec.ReasonTable, "it reads what is no table of the schema")
+				return seen, guard.Refuse("table", "it reads what is no table of the schema")
 			}
 			seen.Relations = append(seen.Relations, r)
 		case name == "OpenEphemeral", name == "OpenAutoindex", name == "SorterOpen":
@@ -183,7 +183,7 @@ func (c *connection) Confirm(ctx context.Context, s *exec.Statement) (seen guard
 		}
 	}
 	if stores > 16 { // a statement of people has 12 at most
-		return seen, guard.Refuse(exec.ReasonTooComplex, "it sorts or keeps rows in %d places", stores)
+		return seen, guard.Refuse("too-complex", "it sorts or keeps rows in %d places", stores)
 	}
 	// Each of many calls, and each row that is kept, may hold a value of the greatest length.
 	s.Names.Own = c.longest * 24 / (24 + calls + 10*stores)

@@ -107,7 +107,7 @@ func warnings(t *testing.T, pool *sql.DB, dialect exec.Dialect) (codes []string)
 			}
 		}
 	}
-	if _, err := engine.Check(t.Context(), "DELETE FROM t"); !errors.Is(err, texttosql.ErrNotReadOnly) {
+	if _, err := engine.Check(t.Context(), "DELETE FROM t"); !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
 	return codes

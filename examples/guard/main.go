@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 	scope := texttosql.NewScope(map[string]any{"country": *country})
 	if *serve {
-		scopeOf := func(*mcp.CallToolRequest) (texttosql.Scope, error) { return scope, nil }
+		scopeOf := func(*mcp.CallToolRequest) (exec.Scope, error) { return scope, nil }
 		return newServer(engine, scopeOf).Run(ctx, &mcp.StdioTransport{})
 	}
 	own, err := engine.For(texttosql.WithScope(scope))

@@ -73,9 +73,9 @@ func TestTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	country := "Portugal"
-	session := connect(t, engine, func(*mcp.CallToolRequest) (texttosql.Scope, error) {
+	session := connect(t, engine, func(*mcp.CallToolRequest) (exec.Scope, error) {
 		if country == "" {
-			return texttosql.Scope{}, errors.New("sign in first")
+			return exec.Scope{}, errors.New("sign in first")
 		}
 		return texttosql.NewScope(map[string]any{"country": country}), nil
 	})
@@ -124,7 +124,7 @@ INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3c
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := connect(t, engine, func(*mcp.CallToolRequest) (texttosql.Scope, error) {
+	session := connect(t, engine, func(*mcp.CallToolRequest) (exec.Scope, error) {
 		return texttosql.NewScope(map[string]any{"least": 0}), nil
 	})
 

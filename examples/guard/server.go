@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/result"
 )
@@ -38,8 +39,8 @@ type statement struct {
 	SQL string `json:"sql" jsonschema:"one SELECT statement"`
 }
 
-// scopeFunc returns the scope of the user who calls, for example by call.Extra.TokenInfo.UserID.
-type scopeFunc func(call *mcp.CallToolRequest) (texttosql.Scope, error)
+// scopeFunc returns the scope of the user who calls, for example by Extra.TokenInfo.UserID of the request.
+type scopeFunc func(*mcp.CallToolRequest) (exec.Scope, error)
 
 // guarded is middleware for a tool: next gets the rows of the statement, and never the database.
 func guarded[Out any](engine *texttosql.Engine, scopeOf scopeFunc,

@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	if err != nil {
 		return err
 	}
-	return errors.Join(last.WritePage(file, texttosql.PageOptions{}), file.Close())
+	return errors.Join(last.WritePage(file, nil, false), file.Close())
 }
 
 // report prints an answer, and why it is as sure as it is.

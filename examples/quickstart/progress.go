@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // progress tells on one line, written anew each second, that a live model is being asked. A question that is answered within a
@@ -24,7 +23,7 @@ type progress struct {
 
 // tell is called with each step of a question.
 func (p *progress) tell(step texttosql.Progress) {
-	if step.Step == "question" && step.Kind == trace.Ended {
+	if step.Step == "question" && step.Kind == "ended" {
 		p.end()
 		return
 	}
@@ -33,9 +32,9 @@ func (p *progress) tell(step texttosql.Progress) {
 	switch {
 	case step.Step != "sample":
 		return
-	case step.Kind == trace.Started:
+	case step.Kind == "started":
 		p.begun++
-	case step.Kind == trace.Ended:
+	case step.Kind == "ended":
 		p.got++
 	}
 	if p.clock == nil {

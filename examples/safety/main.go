@@ -252,13 +252,13 @@ func (d database) try(ctx context.Context, s statement, deadline time.Duration) 
 	case err == nil:
 		v.Rows = len(table.Rows)
 	case errors.As(err, &refusal):
-		v.Verdict, v.Rule = "refused", string(refusal.Reason)
-	case errors.As(err, &invalid) && invalid.Fault != exec.FaultRun:
-		v.Verdict, v.Rule = "refused", string(invalid.Fault)
+		v.Verdict, v.Rule = "refused", refusal.Reason
+	case errors.As(err, &invalid) && invalid.Fault != "run":
+		v.Verdict, v.Rule = "refused", invalid.Fault
 	case errors.As(err, &policy):
 		v.Verdict, v.Rule = "refused", "policy"
 	case errors.As(err, &invalid):
-		v.Verdict, v.Rule = "failed", string(invalid.Fault)
+		v.Verdict, v.Rule = "failed", invalid.Fault
 	case errors.As(err, &limit):
 		v.Verdict, v.Rule = "failed", limit.Limit
 	default:

@@ -42,7 +42,6 @@ import (
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/trace"
 )
 
 func main() {
@@ -176,7 +175,7 @@ func (t tenant) within(engine *texttosql.Engine) (*texttosql.Engine, error) {
 	if t.Scope == nil {
 		return engine.For()
 	}
-	scope := texttosql.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
+	scope := exec.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
 	return engine.For(texttosql.WithScope(scope))
 }
 
@@ -228,7 +227,7 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	tell := texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.Kind == trace.Ended && p.Span.Parent() == p.Span.Root() { // the steps of the question, not their parts
+		if p.Kind == "ended" && p.Span.Parent() == p.Span.Root() { // the steps of the question, not their parts
 			send("progress", map[string]any{"id": q.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})

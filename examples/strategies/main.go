@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 		texttosql.WithStrategy(chosen), // the one line that differs
 		texttosql.WithTraceContent(trace.PrivateReplies|trace.PrivateRows),
 		texttosql.WithProgress(func(p texttosql.Progress) {
-			if p.Kind == trace.Ended {
+			if p.Kind == "ended" {
 				step(out, p.Span)
 			}
 		}))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/strategy"
 )
 
 //go:embed replies.json
@@ -65,7 +64,7 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 		reply = map[string]any{"final_tables": final, "removed_tables": []string{}, "reasoning": "each is needed"}
 	case "synthesis":
 		reply = map[string]any{"columns": []string{}, "joins_needed": q.Join, "reasoning": ""}
-	case strategy.PurposeGenerate, strategy.PurposeRepair:
+	case "generate", "repair":
 		if q.Has != "" && strings.Contains(prompt, q.Has) {
 			q.Generate = q.Corrected
 		}

@@ -19,7 +19,6 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -99,13 +98,13 @@ func (s *store) table(c *connector, r ref, m *bigquery.TableMetadata) *table {
 	case bigquery.ViewTable, bigquery.MaterializedView:
 		var err error
 		if t.view, err = viewOf(t.query, m.UseLegacySQL, s.added); err != nil {
-			t.refused = guard.Refuse(exec.ReasonTable, "the view %s may not be read: %v", t.name, err)
+			t.refused = guard.Refuse("table", "the view %s may not be read: %v", t.name, err)
 		}
 	default:
-		t.refused = guard.Refuse(exec.ReasonTable, "%s is a %s", t.name, m.Type)
+		t.refused = guard.Refuse("table", "%s is a %s", t.name, m.Type)
 	}
 	if len(t.columns) == 0 && s.strict {
-		t.refused = guard.Refuse(exec.ReasonTable, "the service does not tell the columns of %s", t.name)
+		t.refused = guard.Refuse("table", "the service does not tell the columns of %s", t.name)
 	}
 	t.shown = c.shown(t, m)
 	text, _ := json.Marshal([]any{t.shown, t.kind, t.query, m.UseLegacySQL}) // nothing in it has no JSON
@@ -131,12 +130,12 @@ func viewOf(text string, legacy bool, added map[string]bool) (*named, error) {
 // shown writes a table as a schema has it. What partitions and clusters it stands in its description. BigQuery knows
 // keys, which it does not enforce, and no unique constraints.
 func (c *connector) shown(t *table, m *bigquery.TableMetadata) schema.Table {
-	out := schema.Table{Name: t.name, Kind: schema.BaseTable, Columns: []schema.Column{}}
+	out := schema.Table{Name: t.name, Kind: "table", Columns: []schema.Column{}}
 	if t.dataset != c.datasets[0] {
 		out.Schema = t.schema
 	}
 	if m.Type == bigquery.ViewTable || m.Type == bigquery.MaterializedView {
-		out.Kind = schema.View
+		out.Kind = "view"
 	}
 	for _, col := range t.columns {
 		out.Columns = append(out.Columns, schema.Column{

@@ -45,13 +45,13 @@ func TestInspect(t *testing.T) {
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	s.Version = ""
 	want := &schema.Schema{Dialect: "bigquery", Default: home, Tables: []schema.Table{
-		{Schema: "public-project.pub", Name: "cities", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "a", Type: "INT64"}, {Name: "b", Type: "STRING"}}},
-		{Name: "customers", Kind: schema.BaseTable, Description: "Who buys", PrimaryKey: []string{"id"}, Columns: []schema.Column{
+		{Schema: "public-project.pub", Name: "cities", Kind: "table", Columns: []schema.Column{{Name: "a", Type: "INT64"}, {Name: "b", Type: "STRING"}}},
+		{Name: "customers", Kind: "table", Description: "Who buys", PrimaryKey: []string{"id"}, Columns: []schema.Column{
 			{Name: "id", Type: "INT64", NotNull: true, Description: "key"}, {Name: "note", Type: "STRING(20)", Default: "'none'"},
 			{Name: "address.city", Type: "STRING", NotNull: true}, {Name: "address.geo.at", Type: "GEOGRAPHY"}, {Name: "tags", Type: "ARRAY<STRING>"},
 		}},
-		{Name: "few", Kind: schema.View, Columns: []schema.Column{{Name: "id", Type: "INT64"}}},
-		{Name: "orders", Kind: schema.BaseTable, Description: "Partitioned by day (day), and a filter on that is required. Clustered by customer, day.",
+		{Name: "few", Kind: "view", Columns: []schema.Column{{Name: "id", Type: "INT64"}}},
+		{Name: "orders", Kind: "table", Description: "Partitioned by day (day), and a filter on that is required. Clustered by customer, day.",
 			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}},
 			Columns: []schema.Column{
 				{Name: "day", Type: "DATE"}, {Name: "customer", Type: "INT64"}, {Name: "amount", Type: "NUMERIC(10, 2)"}, {Name: "span", Type: "RANGE<DATE>"},
@@ -96,7 +96,7 @@ func TestStrict(t *testing.T) {
 	f.tables[project+"."+home+".t"] = fakeTable{meta: metaKeys}
 	f.mu.Unlock()
 	time.Sleep(1100 * time.Millisecond) // the age that is told
-	if _, err := db.Query(t.Context(), "SELECT * FROM t"); !isRefused(exec.ReasonColumn)(err) {
+	if _, err := db.Query(t.Context(), "SELECT * FROM t"); !isRefused("column")(err) {
 		t.Errorf("a new column: %v", err)
 	}
 }
@@ -184,7 +184,7 @@ func TestAllowedFunction(t *testing.T) {
 	if _, err := db.Query(t.Context(), "SELECT suite_data.f(a) FROM t"); err != nil {
 		t.Error(err)
 	}
-	if _, err := db.Query(t.Context(), "SELECT suite_data.g(a) FROM t"); !isRefused(exec.ReasonFunction)(err) {
+	if _, err := db.Query(t.Context(), "SELECT suite_data.g(a) FROM t"); !isRefused("function")(err) {
 		t.Error(err)
 	}
 }

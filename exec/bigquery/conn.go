@@ -81,9 +81,9 @@ func (g *guarded) Read(_ context.Context, s *exec.Statement) (*guard.Names, erro
 	g.suspects = slices.Compact(slices.SortedFunc(slices.Values(b.tables), ref.compare))
 	switch {
 	case b.outside != "":
-		return nil, guard.Refuse(exec.ReasonTable, "%s is in no dataset of the Config", b.outside)
+		return nil, guard.Refuse("table", "%s is in no dataset of the Config", b.outside)
 	case len(b.tables) > mostTables:
-		return nil, guard.Refuse(exec.ReasonTooComplex, "it names %d tables; at most %d are allowed", len(b.tables),
+		return nil, guard.Refuse("too-complex", "it names %d tables; at most %d are allowed", len(b.tables),
 			mostTables)
 	}
 	for _, u := range s.Catalog.Reads(b.Names) { // what lies under views
@@ -139,12 +139,12 @@ func (g *guarded) dryRun(ctx context.Context, s *exec.Statement) (*bigquery.Quer
 	most := g.service.config.MaxBytesBilled
 	switch {
 	case err != nil && len(s.Args) > 0: // a value that is none of the column's type
-		return nil, g.classify(err, exec.FaultRun)
+		return nil, g.classify(err, "run")
 	case err != nil:
-		return nil, g.classify(err, exec.FaultCompile)
+		return nil, g.classify(err, "compile")
 	case dry.StatementType != "SELECT":
 		why := fmt.Sprintf("the service takes it for %q, and no SELECT", dry.StatementType)
-		return nil, &exec.RefusedError{Reason: exec.ReasonStatement, Detail: why, Writes: true}
+		return nil, &exec.RefusedError{Reason: "statement", Detail: why, Writes: true}
 	case dry.TotalBytesProcessed > most:
 		return nil, tooManyBytes(most)
 	}
@@ -211,13 +211,13 @@ func (g *guarded) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*e
 	if l, ok := s.Names.Own.(*listing); ok {
 		args = []any{l}
 	}
-	classified := func(err error) error { return g.classify(err, exec.FaultRun) }
+	classified := func(err error) error { return g.classify(err, "run") }
 	rows, statement, err := guard.Query(ctx, g.conn, s.SQL(), args...)
 	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Type: typeOf, Classify: classified}, classified(err)
 }
 
 // classify is classify without the names that the service knows and a policy hides.
-func (g *guarded) classify(err error, fault exec.Fault) error {
+func (g *guarded) classify(err error, fault string) error {
 	err = classify(err, fault)
 	var invalid *exec.InvalidError
 	if g.restricts && errors.As(err, &invalid) {

@@ -73,7 +73,7 @@ func quoteSchema(name string) string {
 }
 
 // Classify implements exec.Dialect.
-func (Dialect) Classify(err error) error { return classify(err, exec.FaultRun) }
+func (Dialect) Classify(err error) error { return classify(err, "run") }
 
 // Guard implements exec.Dialect. See the package comment for what the guard does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
@@ -120,7 +120,7 @@ func (d Dialect) SampleRows(
 		}
 		return fmt.Sprintf("LEFT(%s, %d)", column, o.Cut)
 	})
-	if t.Kind == schema.BaseTable {
+	if t.Kind == "table" {
 		s.Numbered = true
 		s.Hint = func(start, rows int64) string {
 			l := listing{Count: rows == 0, Start: int(start), Rows: int(rows)}

@@ -51,7 +51,7 @@ func reasonOf(e *googleapi.Error) string {
 
 // classify gives an error of the client its type. fault is what is wrong with a statement that the service rejects for
 // no reason that its words tell.
-func classify(err error, fault exec.Fault) error {
+func classify(err error, fault string) error {
 	if err == nil || exec.IsClassified(err) || errors.As(err, new(*apiError)) {
 		return err
 	}
@@ -72,7 +72,7 @@ func classify(err error, fault exec.Fault) error {
 	case "accessDenied":
 		if name, ok := strings.CutPrefix(message, "Access Denied: Table "); ok {
 			name, _, _ = strings.Cut(name, ": ")
-			return &exec.RefusedError{Reason: exec.ReasonTable, Detail: "the account of the client may not read " + name}
+			return &exec.RefusedError{Reason: "table", Detail: "the account of the client may not read " + name}
 		}
 	}
 	if limit := limits[reason]; limit != "" {
@@ -112,14 +112,14 @@ func isBusy(reason string, code int) bool {
 }
 
 // invalidOf reads what the service says of a statement. Where in the text it is stands in the words: "at [1:8]".
-func invalidOf(message string, fault exec.Fault) error {
+func invalidOf(message string, fault string) error {
 	e := &exec.InvalidError{Fault: fault, Message: message}
 	if strings.HasPrefix(message, "Syntax error") {
-		e.Fault = exec.FaultSyntax
+		e.Fault = "syntax"
 	}
 	for _, r := range unknown {
 		if m := r.FindStringSubmatch(message); m != nil {
-			e.Fault, e.Name = exec.FaultSchema, strings.Trim(m[1], "`\"")
+			e.Fault, e.Name = "schema", strings.Trim(m[1], "`\"")
 		}
 	}
 	return e
@@ -127,7 +127,7 @@ func invalidOf(message string, fault exec.Fault) error {
 
 // unblamed gives an error of our own look at a table a type that blames no statement.
 func unblamed(err error) error {
-	if typed := classify(err, exec.FaultRun); !exec.IsRejection(typed) {
+	if typed := classify(err, "run"); !exec.IsRejection(typed) {
 		return typed
 	}
 	return &apiError{"bigquery: looking at the datasets: " + trace.RedactCredentials(err.Error()), err, false}

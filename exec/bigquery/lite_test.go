@@ -62,7 +62,7 @@ func (f *fake) reads(text string) (tables []string, err error) {
 	known := f.schema()
 	return slices.DeleteFunc(tables, func(name string) bool {
 		t, ok := known.Lookup("", name)
-		return !ok || t.Kind != schema.BaseTable
+		return !ok || t.Kind != "table"
 	}), nil
 }
 
@@ -187,7 +187,7 @@ func apiType(declared string) string {
 // describe is tables.get of a table of SQLite.
 func describe(t *schema.Table, out map[string]any) {
 	out["type"], out["lastModifiedTime"] = "TABLE", "1700000000000"
-	if t.Kind == schema.View {
+	if t.Kind == "view" {
 		_, query, _ := strings.Cut(t.Definition, " AS ")
 		out["type"], out["view"] = "VIEW", map[string]any{"query": query, "useLegacySql": false}
 	}

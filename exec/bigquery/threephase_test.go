@@ -12,7 +12,6 @@ import (
 	bq "github.com/texttosql/texttosql/exec/bigquery"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
@@ -43,7 +42,7 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 			reply = `{"joins_needed": true, "filters": "over 5"}`
 		case "join":
 			reply = `{"found_joins": true, "joins": [{"left_column": "orders.customer_id", "right_column": "customers.id", "confidence": 0.9}]}`
-		case strategy.PurposeRepair:
+		case "repair":
 			reply, told = strings.Replace(wrong, "nmae", "name", 1), text
 		}
 		return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
@@ -57,7 +56,7 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 	if len(res.Steps) != 2 || res.Steps[0].Status != "rejected" || res.Steps[1].Status != "ok" || !strings.Contains(told, "nmae") {
 		t.Errorf("steps %+v, and the correction was told %q", res.Steps, told)
 	}
-	if asked["table"] != 3 || asked["tables"] != 1 || asked["synthesis"] != 1 || asked["generate"] != 1 || asked[strategy.PurposeRepair] != 1 {
+	if asked["table"] != 3 || asked["tables"] != 1 || asked["synthesis"] != 1 || asked["generate"] != 1 || asked["repair"] != 1 {
 		t.Errorf("calls: %v", asked)
 	}
 	for _, b := range f.bodies {

@@ -67,11 +67,11 @@ func read(s *sqltext.Statement, added map[string]bool, ours bool) (n *named, err
 		nested(s)
 		statement, err := parser.ParseStatement(forParser(s))
 		if err != nil {
-			guard.Abort(&exec.InvalidError{Fault: exec.FaultSyntax, Message: strings.TrimSpace(err.Error())})
+			guard.Abort(&exec.InvalidError{Fault: "syntax", Message: strings.TrimSpace(err.Error())})
 		}
 		q, ok := statement.(*ast.QueryStatement)
 		if !ok {
-			guard.Abort(guard.Refuse(exec.ReasonStatement, "it is no SELECT"))
+			guard.Abort(guard.Refuse("statement", "it is no SELECT"))
 		}
 		w.walk(reflect.ValueOf(q), 0)
 	})
@@ -93,14 +93,14 @@ func nested(s *sqltext.Statement) {
 	words := 0
 	for t := range s.Tokens() {
 		if t.Kind == sqltext.QuotedName && strings.Contains(quotedEscapes.Replace(t.Text), `\`) {
-			guard.Abort(guard.Refuse(exec.ReasonGuard, "a name in backquotes is written with an escape, which the parser does not read"))
+			guard.Abort(guard.Refuse("guard", "a name in backquotes is written with an escape, which the parser does not read"))
 		}
 		if nesting[strings.ToUpper(t.Text)] {
 			words++
 		}
 	}
 	if words > mostNested {
-		guard.Abort(guard.Refuse(exec.ReasonTooComplex, "it has over %d signs, NOT, CASE, types and lambdas", mostNested))
+		guard.Abort(guard.Refuse("too-complex", "it has over %d signs, NOT, CASE, types and lambdas", mostNested))
 	}
 }
 
@@ -142,19 +142,19 @@ func (w *walker) walk(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if depth > mostDepth {
-			guard.Abort(guard.Refuse(exec.ReasonTooComplex, "its tree is over %d deep", mostDepth))
+			guard.Abort(guard.Refuse("too-complex", "its tree is over %d deep", mostDepth))
 		}
 		switch name := v.Type().Name(); {
 		case name == "Span" || name == "ParameterExpr" && w.ours:
 			return
 		case slices.Contains([]string{"LockMode", "PipeInsert", "PipeExportData", "PipeCreateTable"}, name):
-			guard.Abort(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", name))
+			guard.Abort(guard.Refuse("not-read-only", "it does more than read: %s", name))
 		case !nodes[name]:
-			guard.Abort(guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", name))
+			guard.Abort(guard.Refuse("statement", "%s is not among what a statement may be made of", name))
 		}
 		w.node(v, depth+1)
 	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		guard.Abort(guard.Refuse(exec.ReasonStatement, "a %s is not among what a statement may be made of", v.Type()))
+		guard.Abort(guard.Refuse("statement", "a %s is not among what a statement may be made of", v.Type()))
 	}
 }
 
@@ -215,10 +215,10 @@ func (w *walker) item(n any, v reflect.Value, depth int) bool {
 		w.fields(v.FieldByName("Select").Elem(), depth)
 	case *ast.SelectAs:
 		if n.TypeName != nil {
-			guard.Abort(guard.Refuse(exec.ReasonStatement, "SELECT AS %s is not allowed", strings.Join(cut(n.TypeName), ".")))
+			guard.Abort(guard.Refuse("statement", "SELECT AS %s is not allowed", strings.Join(cut(n.TypeName), ".")))
 		}
 	case *ast.TVF:
-		guard.Abort(guard.Refuse(exec.ReasonFunction, "the table function %s is not allowed", strings.Join(cut(n.Name), ".")))
+		guard.Abort(guard.Refuse("function", "the table function %s is not allowed", strings.Join(cut(n.Name), ".")))
 	case *ast.TablePathExpression:
 		w.table(n, depth)
 	case *ast.TableSubquery:
@@ -352,9 +352,9 @@ func (w *walker) table(n *ast.TablePathExpression, depth int) {
 	for _, name := range s.names {
 		switch {
 		case strings.EqualFold(name, "INFORMATION_SCHEMA"):
-			guard.Abort(guard.Refuse(exec.ReasonTable, "INFORMATION_SCHEMA is not for statements"))
+			guard.Abort(guard.Refuse("table", "INFORMATION_SCHEMA is not for statements"))
 		case strings.HasSuffix(name, "*"):
-			guard.Abort(guard.Refuse(exec.ReasonTable, "a wildcard table reads tables that it does not name"))
+			guard.Abort(guard.Refuse("table", "a wildcard table reads tables that it does not name"))
 		}
 	}
 	same := func(name string) bool { return strings.EqualFold(name, s.names[0]) }
@@ -421,7 +421,7 @@ func (w *walker) function(n *ast.FunctionCall) {
 		known = strings.TrimPrefix(name, "safe.")
 	}
 	if !w.added[name] && (quoted || !functions[known]) {
-		guard.Abort(guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name))
+		guard.Abort(guard.Refuse("function", "%s is not allowed here", name))
 	}
 	w.functions = append(w.functions, known)
 	if i, ok := lengths[known]; ok && !w.added[name] {
@@ -432,7 +432,7 @@ func (w *walker) function(n *ast.FunctionCall) {
 				}
 			}
 		}
-		guard.Abort(guard.Refuse(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", known, mostLength))
+		guard.Abort(guard.Refuse("function", "the length that %s makes has to be a number of at most %d", known, mostLength))
 	}
 }
 

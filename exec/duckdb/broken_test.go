@@ -50,7 +50,7 @@ DROP TABLE gone`)
 	known := testutil.Value(closed.Schema(t.Context()))(t)
 	for _, name := range []string{"kept_file", "lost_file"} {
 		const reason = "DuckDB cannot open it: it reads files that Options.Files does not name"
-		if !slices.Contains(known.LeftOut, schema.Omitted{Item: schema.View, Table: schema.TableName{Schema: "main", Name: name}, Reason: reason}) ||
+		if !slices.Contains(known.LeftOut, schema.Omitted{Item: "view", Table: schema.TableName{Schema: "main", Name: name}, Reason: reason}) ||
 			!strings.Contains(fmt.Sprint(closed.Warnings()), "the view "+name+" is left out of the schema, since "+reason) {
 			t.Errorf("without Files: %v, %v", known.LeftOut, closed.Warnings())
 		}
@@ -87,7 +87,7 @@ func TestVanished(t *testing.T) {
 	for _, name := range []string{"late", "half"} {
 		_, err := db.Query(t.Context(), "SELECT count(*) FROM "+name)
 		var invalid *exec.InvalidError
-		if !errors.As(err, &invalid) || invalid.Fault != exec.FaultSchema || !strings.Contains(invalid.Message, "a file under a view") ||
+		if !errors.As(err, &invalid) || invalid.Fault != "schema" || !strings.Contains(invalid.Message, "a file under a view") ||
 			strings.Contains(invalid.Message, folder) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -134,7 +134,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 					}
 					r.s.Tables[i].Columns = nil
 					r.s.LeftOut = append(r.s.LeftOut, schema.Omitted{
-						Item: schema.View, Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: " + reason,
+						Item: "view", Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: " + reason,
 					})
 					c.Warnings = append(c.Warnings, trace.Warning{
 						Code: "broken-view", Message: "the view " + relation.Name + " is left out of the schema, since DuckDB cannot open it: " + why,
@@ -192,13 +192,13 @@ func (r *reader) tables() error {
 		WHERE NOT internal AND NOT temporary AND database_name = system.main.current_database() ORDER BY 1, 2`, func(scan func(...any) error) error {
 		var comment, definition sql.NullString
 		var isView bool
-		t := schema.Table{Kind: schema.BaseTable}
+		t := schema.Table{Kind: "table"}
 		if err := scan(&t.Schema, &t.Name, &comment, &definition, &isView, &r.facts.database); err != nil {
 			return err
 		}
 		t.Description = comment.String
 		if isView {
-			t.Kind = schema.View
+			t.Kind = "view"
 		}
 		r.facts.schemas[schema.FoldCase(t.Schema)] = true
 		r.at[[2]string{t.Schema, t.Name}] = len(r.s.Tables)
@@ -325,7 +325,7 @@ func called(expression string) (names []string) {
 // relation makes the relation of a table or view.
 func (r *reader) relation(t *schema.Table) *guard.Relation {
 	relation := guard.RelationOf(t.Schema, t)
-	relation.View = t.Kind == schema.View
+	relation.View = t.Kind == "view"
 	r.facts.relations[key(t.Schema, t.Name)] = relation
 	return relation
 }
@@ -347,7 +347,7 @@ func flowsIn(relation *guard.Relation, columns []schema.Column) (flows []guard.L
 func (r *reader) view(relation *guard.Relation, definition string) error {
 	relation.Definition = query(definition)
 	refuse := func(detail string) error {
-		relation.Refused = guard.Refuse(exec.ReasonTable, "the view %s %s", relation.Name, detail)
+		relation.Refused = guard.Refuse("table", "the view %s %s", relation.Name, detail)
 		return nil
 	}
 	if relation.Definition == "" {

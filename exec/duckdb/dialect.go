@@ -12,7 +12,7 @@ import (
 )
 
 // Dialect is the DuckDB dialect for exec.New and texttosql.WithDialect, on a handle of [Open] or [OpenFolder]. Any
-// other handle is refused, with exec.ErrUnguarded.
+// other handle is refused, with an *exec.UnguardedError.
 //
 // Safe for concurrent use.
 type Dialect struct{}
@@ -57,7 +57,7 @@ func (Dialect) SampleRows(
 		}
 		return fmt.Sprintf("left(%s, %d)", column, o.Cut)
 	})
-	if _, own := t.Column("rowid"); t.Kind == schema.BaseTable && !own {
+	if _, own := t.Column("rowid"); t.Kind == "table" && !own {
 		s.Key = "t.rowid"
 	}
 	return guard.SampleRows(ctx, run, s, o)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // unread is what the driver says of a type that it does not know.
@@ -27,16 +26,16 @@ func isGone(err error) bool {
 }
 
 // faults are what errors of a statement mean, by their type.
-var faults = map[duckdb.ErrorType]exec.Fault{
-	duckdb.ErrorTypeParser: exec.FaultSyntax, duckdb.ErrorTypeSyntax: exec.FaultSyntax, duckdb.ErrorTypeCatalog: exec.FaultSchema,
-	duckdb.ErrorTypeBinder: exec.FaultCompile, duckdb.ErrorTypePlanner: exec.FaultCompile,
-	duckdb.ErrorTypeNotImplemented: exec.FaultCompile, duckdb.ErrorTypeParameterNotResolved: exec.FaultCompile,
-	duckdb.ErrorTypeParameterNotAllowed: exec.FaultCompile, duckdb.ErrorTypeMissingExtension: exec.FaultCompile,
-	duckdb.ErrorTypeExpression: exec.FaultRun, duckdb.ErrorTypeConversion: exec.FaultRun, duckdb.ErrorTypeOutOfRange: exec.FaultRun,
-	duckdb.ErrorTypeDivideByZero: exec.FaultRun, duckdb.ErrorTypeInvalidInput: exec.FaultRun,
-	duckdb.ErrorTypeMismatchType: exec.FaultRun, duckdb.ErrorTypeInvalidType: exec.FaultRun,
-	duckdb.ErrorTypeUnknownType: exec.FaultRun, duckdb.ErrorTypeDecimal: exec.FaultRun, duckdb.ErrorTypeExecutor: exec.FaultRun,
-	duckdb.ErrorTypeConstraint: exec.FaultRun, duckdb.ErrorTypeTransaction: "",
+var faults = map[duckdb.ErrorType]string{
+	duckdb.ErrorTypeParser: "syntax", duckdb.ErrorTypeSyntax: "syntax", duckdb.ErrorTypeCatalog: "schema",
+	duckdb.ErrorTypeBinder: "compile", duckdb.ErrorTypePlanner: "compile",
+	duckdb.ErrorTypeNotImplemented: "compile", duckdb.ErrorTypeParameterNotResolved: "compile",
+	duckdb.ErrorTypeParameterNotAllowed: "compile", duckdb.ErrorTypeMissingExtension: "compile",
+	duckdb.ErrorTypeExpression: "run", duckdb.ErrorTypeConversion: "run", duckdb.ErrorTypeOutOfRange: "run",
+	duckdb.ErrorTypeDivideByZero: "run", duckdb.ErrorTypeInvalidInput: "run",
+	duckdb.ErrorTypeMismatchType: "run", duckdb.ErrorTypeInvalidType: "run",
+	duckdb.ErrorTypeUnknownType: "run", duckdb.ErrorTypeDecimal: "run", duckdb.ErrorTypeExecutor: "run",
+	duckdb.ErrorTypeConstraint: "run", duckdb.ErrorTypeTransaction: "",
 }
 
 // overLimit are the limits that errors are about, by their type.
@@ -54,7 +53,7 @@ func (Dialect) Classify(err error) error {
 		return classified(e, err)
 	case unread.MatchString(err.Error()):
 		// The driver does not know the type of a column: another statement may have none of it.
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: "the driver cannot read a column of the result (" + firstLine(err) +
+		return &exec.InvalidError{Fault: "run", Message: "the driver cannot read a column of the result (" + firstLine(err) +
 			"): write the fields of a row apart, with names, or cast the column to VARCHAR"}
 	}
 	return err
@@ -69,25 +68,25 @@ func classified(e *duckdb.Error, err error) error {
 	fault, known := faults[e.Type]
 	switch {
 	case isGone(e):
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: "a file under a view of the statement cannot be read: " + masked(message)}
+		return &exec.InvalidError{Fault: "schema", Message: "a file under a view of the statement cannot be read: " + masked(message)}
 	case overLimit[e.Type] != "":
 		return &exec.LimitError{Limit: overLimit[e.Type]}
 	case e.Type == duckdb.ErrorTypePermission:
-		return guard.Refuse(exec.ReasonGuard, "the engine forbids it: %s", masked(message))
+		return guard.Refuse("guard", "the engine forbids it: %s", masked(message))
 	case e.Type == duckdb.ErrorTypeExpression && strings.Contains(message, "expression depth"):
-		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
-	case known && (fault == exec.FaultRun || fault == "") && strings.Contains(message, "read-only"):
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", masked(message))
-	case fault == exec.FaultRun:
+		return guard.Refuse("too-complex", "%s", message)
+	case known && (fault == "run" || fault == "") && strings.Contains(message, "read-only"):
+		return guard.Refuse("not-read-only", "%s", masked(message))
+	case fault == "run":
 		return &exec.InvalidError{Fault: fault, Message: masked(message)}
 	case fault == "":
 		return err
 	}
 	name := nameIn(message)
 	if e.Type == duckdb.ErrorTypeBinder && name != "" {
-		fault = exec.FaultSchema
+		fault = "schema"
 	}
-	if fault != exec.FaultSchema {
+	if fault != "schema" {
 		name = ""
 	}
 	return &exec.InvalidError{Fault: fault, Message: message, Name: name}

@@ -77,7 +77,7 @@ func ExampleDialect() {
 	db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{})
 	must(err)
 	err = db.Ready(context.Background())
-	fmt.Println(errors.Is(err, exec.ErrUnguarded))
+	fmt.Println(errors.As(err, new(*exec.UnguardedError)))
 	// Output: true
 }
 

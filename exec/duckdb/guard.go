@@ -34,9 +34,9 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 			version, err = h.Version(ctx)
 		}
 		if err != nil {
-			return exec.GuardedConn{}, errors.Join(err, h.Close(!errors.Is(err, exec.ErrUnguarded)))
+			return exec.GuardedConn{}, errors.Join(err, h.Close(!errors.As(err, new(*exec.UnguardedError))))
 		}
-		return exec.GuardedConn{Conn: h, Place: h.made.place, Version: version}, nil
+		return exec.GuardedConn{Conn: h, Place: h.made.place, Version: version, EndUse: h.endUse}, nil
 	}, nil
 }
 
@@ -173,7 +173,7 @@ func (h *held) Confirm(ctx context.Context, s *exec.Statement) (guard.EngineRepo
 				message += " (" + why + ")"
 			}
 		}
-		return guard.EngineReport{}, &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: absent[0]}
+		return guard.EngineReport{}, &exec.InvalidError{Fault: "schema", Message: message, Name: absent[0]}
 	}
 	steps, err := h.plan(ctx, s)
 	if err != nil {
@@ -254,7 +254,8 @@ func (c columns) around(text string, rows int) string {
 	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text, strings.Join(inner, ", "), rows)
 }
 
-func (h *held) EndUse(context.Context) (bool, error) {
+// endUse implements exec.GuardedConn.EndUse.
+func (h *held) endUse(context.Context) (bool, error) {
 	if !h.lost {
 		h.rollback()
 	}
@@ -307,7 +308,7 @@ func (h *held) plan(ctx context.Context, s *exec.Statement) ([]step, error) {
 	}
 	var steps []step
 	if err := json.Unmarshal([]byte(raw), &steps); err != nil {
-		return nil, guard.Refuse(exec.ReasonGuard, "the engine's plan cannot be read")
+		return nil, guard.Refuse("guard", "the engine's plan cannot be read")
 	}
 	s.Names.Own = steps
 	return steps, nil
@@ -355,7 +356,7 @@ func (f *facts) scans(steps []step, seen *guard.EngineReport) error {
 			for _, read := range append(s.texts("Projections"), s.texts("Filters")...) {
 				first, _, _ := strings.Cut(read, ".")
 				if r.Denies(read) || r.Denies(first) || slices.ContainsFunc(namesIn(read), r.Denies) {
-					return guard.Refuse(exec.ReasonColumn, "the engine would read a column of %s that may not be read", r.Name)
+					return guard.Refuse("column", "the engine would read a column of %s that may not be read", r.Name)
 				}
 			}
 		}

@@ -389,7 +389,7 @@ COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON V
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{
-			Schema: "main", Name: "a", Kind: schema.BaseTable, Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
+			Schema: "main", Name: "a", Kind: "table", Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
 			Columns: []schema.Column{
 				{Name: "id", Type: "INTEGER", NotNull: true}, {Name: "odd name", Type: "VARCHAR", Default: "'x'"}, {Name: "m", Type: "ENUM", Values: "'sad', 'it''s ok'"},
 				{Name: "d", Type: "DECIMAL(10,2)", NotNull: true, Description: "in euros"},
@@ -398,14 +398,14 @@ COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON V
 			},
 		},
 		{
-			Schema: "main", Name: "b", Kind: schema.BaseTable, ForeignKeys: []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}},
+			Schema: "main", Name: "b", Kind: "table", ForeignKeys: []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}},
 			Unique:  [][]string{{"n"}},
 			Columns: []schema.Column{{Name: "a_id", Type: "INTEGER"}, {Name: "l", Type: "STRUCT(f INTEGER)[]"}, {Name: "n", Type: "INTEGER"}},
 		},
-		{Schema: "main", Name: "v", Kind: schema.View, Description: "the v", Columns: []schema.Column{
+		{Schema: "main", Name: "v", Kind: "view", Description: "the v", Columns: []schema.Column{
 			{Name: "id", Type: "INTEGER"}, {Name: "d", Type: "DECIMAL(10,2)"},
 		}},
-		{Schema: "s2", Name: "c", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "x", Type: "INTEGER"}}},
+		{Schema: "s2", Name: "c", Kind: "table", Columns: []schema.Column{{Name: "x", Type: "INTEGER"}}},
 	}
 	if diff := cmp.Diff(want, s.Tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)

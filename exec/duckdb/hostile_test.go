@@ -335,7 +335,7 @@ func TestHostile(t *testing.T) {
 		for _, s := range refusals {
 			if sameText(s.policy, policy) {
 				for _, text := range s.list {
-					e.Payloads = append(e.Payloads, exectest.Payload{Name: s.why, SQL: text, Why: s.why, Expect: exectest.Refuse, Policy: s.policy})
+					e.Payloads = append(e.Payloads, exectest.Payload{Name: s.why, SQL: text, Why: s.why, Expect: "refuse", Policy: s.policy})
 				}
 				refused += len(s.list)
 			}
@@ -343,7 +343,7 @@ func TestHostile(t *testing.T) {
 		for _, s := range harmless {
 			if sameText(s.policy, policy) {
 				for _, text := range s.list {
-					e.Payloads = append(e.Payloads, exectest.Payload{Name: s.why, SQL: text, Why: s.why, Expect: exectest.Accept, Rows: 5, Policy: s.policy})
+					e.Payloads = append(e.Payloads, exectest.Payload{Name: s.why, SQL: text, Why: s.why, Expect: "accept", Rows: 5, Policy: s.policy})
 				}
 				accepted += len(s.list)
 			}
@@ -380,7 +380,7 @@ func TestReasons(t *testing.T) {
 func reasonOf(err error) string {
 	var r *exec.RefusedError
 	if errors.As(err, &r) {
-		return string(r.Reason)
+		return r.Reason
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func TestSurvivors(t *testing.T) {
 	}
 	e := engine()
 	for _, text := range survivors {
-		e.Payloads = append(e.Payloads, exectest.Payload{Name: "survivor", SQL: text, Expect: exectest.Survive})
+		e.Payloads = append(e.Payloads, exectest.Payload{Name: "survivor", SQL: text, Expect: "survive"})
 	}
 	e.CheckPayloads(t)
 }
@@ -119,7 +119,7 @@ func TestCut(t *testing.T) {
 	db = newDB(t, dbtest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
 	_, err = db.Query(t.Context(), "SELECT CASE WHEN i = 90000 THEN 'x' ELSE '1' END::INTEGER FROM range(100000) r(i)")
 	var invalid *exec.InvalidError
-	if !errors.As(err, &invalid) || invalid.Fault != exec.FaultRun {
+	if !errors.As(err, &invalid) || invalid.Fault != "run" {
 		t.Errorf("an error behind 90,000 rows: %v, want a fault of the run", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -104,7 +103,7 @@ func (s *sizes) check(added int) {
 	// Each place of a chain makes a value of its own, as long as all before it.
 	size = max(size, s.made*(s.columns+float64(added))*s.joins)
 	if size > mostBytes {
-		reject(exec.ReasonTooComplex, "its calls may make a value of over %d MiB together", mostBytes>>20)
+		reject("too-complex", "its calls may make a value of over %d MiB together", mostBytes>>20)
 	}
 }
 
@@ -206,7 +205,7 @@ func length(name string, at int, args []any) float64 {
 		n, isInt = leastOf(args[at])
 	}
 	if !isInt || n > mostLength {
-		reject(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d, or least(n, %[2]d)", name, mostLength)
+		reject("function", "the length that %s makes has to be a number of at most %d, or least(n, %[2]d)", name, mostLength)
 	}
 	return max(0, n)
 }
@@ -265,7 +264,7 @@ func (s *sizes) separated(args []any) {
 func (s *sizes) format(name string, args []any) {
 	format, ok := text(args, 0)
 	if !ok || isWide.MatchString(format) {
-		reject(exec.ReasonFunction, "the text of %s has to be a constant without widths of four digits", name)
+		reject("function", "the text of %s has to be a constant without widths of four digits", name)
 	}
 	s.texts += 200 * float64(len(format))
 	if n := strings.Count(format, "{") + strings.Count(format, "%"); n >= len(args) {
@@ -276,7 +275,7 @@ func (s *sizes) format(name string, args []any) {
 func (s *sizes) series(name string, args []any) {
 	n := elements(args)
 	if n > mostElements {
-		reject(exec.ReasonFunction,
+		reject("function",
 			"%s as a value has to have constant bounds, and at most %d values; in a FROM it may have any", name, mostElements)
 	}
 	s.list(n)

@@ -11,7 +11,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // node is an object of the tree that json_serialize_sql writes.
@@ -36,22 +35,22 @@ func (h *held) tree(ctx context.Context, text string) (*document, error) {
 	decoder := json.NewDecoder(strings.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(&d); err != nil {
-		return nil, guard.Refuse(exec.ReasonTooComplex, "its syntax tree cannot be read: it may be nested too deep")
+		return nil, guard.Refuse("too-complex", "its syntax tree cannot be read: it may be nested too deep")
 	}
 	message, _, _ := strings.Cut(d.Message, "\n")
 	switch {
 	case d.Error && strings.Contains(message, "expression depth"):
-		return nil, guard.Refuse(exec.ReasonTooComplex, "it is nested too deep")
+		return nil, guard.Refuse("too-complex", "it is nested too deep")
 	case d.Error && d.Kind == "parser":
-		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
+		return nil, &exec.InvalidError{Fault: "syntax", Message: message}
 	case d.Error && strings.Contains(message, "Only SELECT") && pivots.MatchString(text):
-		return nil, guard.Refuse(exec.ReasonStatement, "a PIVOT without its values makes a type for them: name them, as in PIVOT t ON x IN ('a', 'b')")
+		return nil, guard.Refuse("statement", "a PIVOT without its values makes a type for them: name them, as in PIVOT t ON x IN ('a', 'b')")
 	case d.Error && strings.Contains(message, "Only SELECT"):
-		return nil, guard.Refuse(sqltext.ReasonNotReadOnly, "it is no SELECT")
+		return nil, guard.Refuse("not-read-only", "it is no SELECT")
 	case d.Error:
-		return nil, guard.Refuse(exec.ReasonStatement, "the engine cannot write its syntax tree: %s", masked(message))
+		return nil, guard.Refuse("statement", "the engine cannot write its syntax tree: %s", masked(message))
 	case len(d.Statements) != 1:
-		return nil, guard.Refuse(sqltext.ReasonSeveral, "it is %d statements", len(d.Statements))
+		return nil, guard.Refuse("several-statements", "it is %d statements", len(d.Statements))
 	}
 	return &d, nil
 }
@@ -147,7 +146,7 @@ func (w *walker) walk(v any) {
 // count bounds the objects of a tree.
 func (w *walker) count() {
 	if w.visited++; w.visited > mostNodes {
-		reject(exec.ReasonTooComplex, "its tree has over %d parts", mostNodes)
+		reject("too-complex", "its tree has over %d parts", mostNodes)
 	}
 }
 
@@ -157,13 +156,13 @@ func (w *walker) object(v node) {
 	kind, typed := v["type"].(string)
 	if typed && !kinds[kind] && !(w.arguments && kind == "VALUE_PARAMETER") {
 		what := strings.ToLower(strings.ReplaceAll(kind, "_", " "))
-		reject(exec.ReasonStatement, "%s is not among what a statement may be made of", what)
+		reject("statement", "%s is not among what a statement may be made of", what)
 	}
 	if _, expression := v["class"]; expression {
 		w.depth++
 		defer func() { w.depth-- }()
 		if w.work += w.depth * w.depth; w.work > mostWork {
-			reject(exec.ReasonTooComplex, "its expressions are too many or nested too deep")
+			reject("too-complex", "its expressions are too many or nested too deep")
 		}
 	}
 	w.implies(implied[kind])
@@ -179,7 +178,7 @@ func (w *walker) object(v node) {
 // implies refuses a macro of the database in the place of a function that DuckDB calls by itself.
 func (w *walker) implies(name string) {
 	if w.facts.macros[name] && !w.facts.added[name] {
-		reject(exec.ReasonFunction, "the database has a macro %s in the place of the function that is called here", name)
+		reject("function", "the database has a macro %s in the place of the function that is called here", name)
 	}
 }
 
@@ -221,7 +220,7 @@ func (w *walker) ref(r guard.Ref) { w.found.Refs = append(w.found.Refs, r) }
 func (w *walker) source(s guard.Source) {
 	s.Select = w.current()
 	if w.sources[s.Select]++; w.sources[s.Select] > mostSources {
-		reject(exec.ReasonTooComplex, "it joins over %d tables in one SELECT", mostSources)
+		reject("too-complex", "it joins over %d tables in one SELECT", mostSources)
 	}
 	w.found.Sources = append(w.found.Sources, s)
 }
@@ -251,7 +250,7 @@ func (w *walker) table(v node) {
 		s.Alias = name
 	}
 	if v["at_clause"] != nil {
-		reject(exec.ReasonStatement, "a table AT another time is not among what a statement may be made of")
+		reject("statement", "a table AT another time is not among what a statement may be made of")
 	}
 	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.FoldCase(name)) }) {
 		w.source(s)
@@ -274,7 +273,7 @@ func isBuiltin(v node) bool {
 func (w *walker) function(v node) {
 	name := schema.FoldCase(str(v["function_name"]))
 	if !w.facts.functions[name] {
-		reject(exec.ReasonFunction, "%s is not allowed here", name)
+		reject("function", "%s is not allowed here", name)
 	}
 	var path []string
 	for _, part := range []string{str(v["catalog"]), str(v["schema"])} {
@@ -301,6 +300,6 @@ func str(v any) string { s, _ := v.(string); return s }
 func list(v any) []any { l, _ := v.([]any); return l }
 
 // reject ends a walk with a refusal.
-func reject(reason sqltext.Reason, format string, args ...any) {
+func reject(reason string, format string, args ...any) {
 	guard.Abort(guard.Refuse(reason, format, args...))
 }

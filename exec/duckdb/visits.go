@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -86,7 +85,7 @@ func (w *walker) join(v node) {
 func (w *walker) subquery(v node) {
 	if _, expression := v["class"]; expression {
 		if w.nested++; w.nested > mostNested {
-			reject(exec.ReasonTooComplex, "it has subqueries over %d deep inside of each other", mostNested)
+			reject("too-complex", "it has subqueries over %d deep inside of each other", mostNested)
 		}
 		defer func() { w.nested-- }()
 	} else {
@@ -108,7 +107,7 @@ func (w *walker) tableFunction(v node) {
 	listed := tableFunctions[name] || w.view && fileFunctions[name]
 	shadowed := w.facts.macros[name] || !listed
 	if !isBuiltin(function) || shadowed && !w.facts.added[name] {
-		reject(exec.ReasonFunction, "the table function %s is not on the list", name)
+		reject("function", "the table function %s is not on the list", name)
 	}
 	w.called[name] = true
 	w.walk(function["children"])
@@ -130,7 +129,7 @@ func (w *walker) pivot(v node) {
 func (w *walker) show(v node) {
 	query, _ := v["query"].(node)
 	if what := str(v["show_type"]); query == nil || what != "DESCRIBE" && what != "SUMMARY" {
-		reject(exec.ReasonStatement, "SHOW is not among what a statement may be made of")
+		reject("statement", "SHOW is not among what a statement may be made of")
 	}
 	w.source(guard.Source{Alias: str(v["alias"])})
 	w.walk(query)
@@ -177,7 +176,7 @@ func (w *walker) call(v node) {
 
 func (w *walker) cast(v node) {
 	if n := arraySize(v["cast_type"]); n > mostArray {
-		reject(exec.ReasonTooComplex, "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
+		reject("too-complex", "a cast makes an array of %.0f values; at most %d are allowed", n, mostArray)
 	}
 	w.fields(v, "cast_type")
 }

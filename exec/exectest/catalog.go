@@ -109,16 +109,16 @@ CREATE VIEW family AS SELECT code, p FROM parent JOIN child ON parent_id = id;
 		Unique  [][]string
 	}
 	want := map[string]table{
-		"parent": {schema.BaseTable, []string{"id", "code", "note"}, []string{"id", "code"}, []string{"id"}, nil, [][]string{{"code"}}},
+		"parent": {"table", []string{"id", "code", "note"}, []string{"id", "code"}, []string{"id"}, nil, [][]string{{"code"}}},
 		"child": {
-			schema.BaseTable, []string{"p", "q", "parent_id"}, []string{"p", "q"}, []string{"p", "q"},
+			"table", []string{"p", "q", "parent_id"}, []string{"p", "q"}, []string{"p", "q"},
 			[]schema.ForeignKey{{Columns: []string{"parent_id"}, RefTable: "parent", RefColumns: []string{"id"}}}, nil,
 		},
 		"grandchild": {
-			schema.BaseTable, []string{"x", "y"}, nil, nil,
+			"table", []string{"x", "y"}, nil, nil,
 			[]schema.ForeignKey{{Columns: []string{"x", "y"}, RefTable: "child", RefColumns: []string{"p", "q"}}}, nil,
 		},
-		"family": {Kind: schema.View, Columns: []string{"code", "p"}},
+		"family": {Kind: "view", Columns: []string{"code", "p"}},
 	}
 	for _, found := range s.Tables {
 		w, ok := want[found.Name]
@@ -126,10 +126,10 @@ CREATE VIEW family AS SELECT code, p FROM parent JOIN child ON parent_id = id;
 		got := table{Kind: found.Kind, Primary: found.PrimaryKey, Foreign: found.ForeignKeys, Unique: found.Unique}
 		for _, c := range found.Columns {
 			got.Columns = append(got.Columns, c.Name)
-			if c.NotNull && found.Kind == schema.BaseTable {
+			if c.NotNull && found.Kind == "table" {
 				got.NotNull = append(got.NotNull, c.Name)
 			}
-			if c.Type == "" && found.Kind == schema.BaseTable {
+			if c.Type == "" && found.Kind == "table" {
 				errs = append(errs, fmt.Errorf("%s.%s has no type", found.Name, c.Name))
 			}
 			if c.Name == "note" && !strings.Contains(c.Default, "none") {

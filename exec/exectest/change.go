@@ -28,8 +28,7 @@ type Changes struct {
 	Sample   func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
 }
 
-// Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one, and its connections are
-// [exec.UseEnder] values if the connections of d are.
+// Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one.
 func Change(d exec.Dialect, c Changes) exec.Dialect {
 	if s, ok := d.(exec.Sampler); ok {
 		return changedSampler{changed{d, c}, s}
@@ -71,12 +70,7 @@ func (d changed) Guard(config exec.GuardConfig) (exec.Open, error) {
 		if c.Version != nil && o.Version != "" {
 			o.Version = c.Version(o.Version)
 		}
-		changed := changedConn{o.Conn, c}
-		if f, ok := o.Conn.(exec.UseEnder); ok {
-			o.Conn = changedFinisher{changed, f}
-		} else {
-			o.Conn = changed
-		}
+		o.Conn = changedConn{o.Conn, c}
 		return o, nil
 	}, nil
 }
@@ -99,11 +93,6 @@ func (d changedSampler) SampleRows(
 type changedConn struct {
 	exec.Conn
 	changes Changes
-}
-
-type changedFinisher struct {
-	changedConn
-	exec.UseEnder
 }
 
 func (c changedConn) Version(ctx context.Context) (string, error) {

@@ -156,14 +156,14 @@ func TestPayloadExpectations(t *testing.T) {
 		payload Payload
 		want    string
 	}{
-		{Payload{Name: "p1", SQL: "SELECT a FROM t", Expect: Refuse}, "p1: answered with 5 rows"},
-		{Payload{Name: "p2", SQL: "SELECT a FROM t", Expect: Accept, Rows: 4}, "p2: 5 rows of 1 columns, want 4"},
-		{Payload{Name: "p3", SQL: "SELECT abs(-9223372036854775808)", Expect: Refuse}, "p3: not refused before it ran"},
-		{Payload{Name: "p4", SQL: "DELETE FROM t", Expect: Accept}, "p4: exec: refused"},
+		{Payload{Name: "p1", SQL: "SELECT a FROM t", Expect: "refuse"}, "p1: answered with 5 rows"},
+		{Payload{Name: "p2", SQL: "SELECT a FROM t", Expect: "accept", Rows: 4}, "p2: 5 rows of 1 columns, want 4"},
+		{Payload{Name: "p3", SQL: "SELECT abs(-9223372036854775808)", Expect: "refuse"}, "p3: not refused before it ran"},
+		{Payload{Name: "p4", SQL: "DELETE FROM t", Expect: "accept"}, "p4: exec: refused"},
 		{Payload{Name: "p5", SQL: "SELECT 1"}, "p5: unknown expectation"},
-		{Payload{Name: "p6", SQL: "SELECT a FROM t", Expect: Accept, Rows: 5}, ""},
-		{Payload{Name: "p7", SQL: e.Endless, Expect: Survive}, ""},
-		{Payload{Name: "p8", SQL: "SELECT password FROM users", Expect: Refuse, Policy: dbtest.DenyColumn}, ""},
+		{Payload{Name: "p6", SQL: "SELECT a FROM t", Expect: "accept", Rows: 5}, ""},
+		{Payload{Name: "p7", SQL: e.Endless, Expect: "survive"}, ""},
+		{Payload{Name: "p8", SQL: "SELECT password FROM users", Expect: "refuse", Policy: dbtest.DenyColumn}, ""},
 	} {
 		err := checkPayloads(t, e, []Payload{test.payload})
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -18,21 +18,16 @@ import (
 
 // Payload is a statement and its expected outcome.
 type Payload struct {
-	Name   string
-	SQL    string
-	Why    string // a reason for what is expected
-	Expect string // Refuse, Accept or Survive
-	Rows   int    // rows of an accepted statement
+	Name string
+	SQL  string
+	Why  string // a reason for what is expected
+	// Expect is "refuse", "accept" or "survive". "refuse": no part of it runs, or it does not compile. "accept": it
+	// returns Rows rows and at least one column. "survive": it may be refused, fail or answer, but within 1.15 times the
+	// deadline and with less than 64 MiB of memory.
+	Expect string
+	Rows   int // rows of an accepted statement
 	Policy exec.Policy
 }
-
-// The values of Payload.Expect.
-const (
-	Refuse = "refuse" // it is refused or does not compile; no part of it runs
-	Accept = "accept" // it returns Rows rows and at least one column
-	// Survive: it may be refused, fail or answer, within 1.15 times the deadline and with less than 64 MiB of memory.
-	Survive = "survive"
-)
 
 // portable are statements that every engine of SQL knows, on Fixture.
 func portable(write func(string) string) []Payload {
@@ -52,7 +47,7 @@ func payloads(expect string, rows int, statements ...string) (all []Payload) {
 
 // faulty are refused, and few of them would do harm.
 func faulty() []Payload {
-	return payloads(Refuse, 0,
+	return payloads("refuse", 0,
 		"", " ; ", "I cannot answer that.", "SELECT 1; SELECT 2", "COMMIT", "ROLLBACK", "EXPLAIN SELECT a FROM t",
 		"SELECT a FROM t WHERE a = "+"\x00 1", "SELECT \xff FROM t",
 		"WITH x AS (DELETE FROM t) SELECT 1", "SELECT nosuch FROM t", "SELECT a FROM nosuch",
@@ -61,17 +56,17 @@ func faulty() []Payload {
 }
 
 func harmless() []Payload {
-	five := payloads(Accept, 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n",
+	five := payloads("accept", 5, "SELECT a, b FROM t", "SELECT a FROM t ORDER BY a DESC;", "SELECT a FROM t -- all\n",
 		"SELECT DISTINCT a FROM t", "SELECT a + 1 FROM t WHERE b <> ';' OR b IS NULL",
 		"WITH c AS (SELECT a FROM t) SELECT a FROM c", "SELECT x.a FROM (SELECT a FROM t) AS x",
 		"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 0", "SELECT row_number() OVER (ORDER BY a) FROM t",
 		"SELECT a, (SELECT count(*) FROM users) FROM t", "SELECT CASE WHEN a > 2 THEN 'x' ELSE 'y' END FROM t",
 		"SELECT t.a, u.name FROM t LEFT JOIN users AS u ON u.id = t.a")
-	one := payloads(Accept, 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'",
+	one := payloads("accept", 1, "SELECT 1", "SELECT count(*) FROM t", "SELECT a FROM t WHERE b = 'it''s'",
 		"SELECT a FROM t WHERE b = 'beta;gamma'", "SELECT a FROM t WHERE b = '北京'",
 		"SELECT sum(a), min(a), max(a), avg(a) FROM t",
 		"SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")
-	three := payloads(Accept, 3, "SELECT name FROM users UNION SELECT name FROM users",
+	three := payloads("accept", 3, "SELECT name FROM users UNION SELECT name FROM users",
 		"SELECT a FROM t WHERE a IN (SELECT id FROM users)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)",
 		"SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t WHERE a BETWEEN 1 AND 3")
 	return slices.Concat(five, one, three)
@@ -102,14 +97,14 @@ func checkPayloads(t testing.TB, e Engine, all []Payload) error {
 			}
 		}
 	}
-	t.Logf("%d statements: as expected %d refused, %d answered, %d survived", len(all), counts[Refuse], counts[Accept], counts[Survive])
+	t.Logf("%d statements: as expected %d refused, %d answered, %d survived", len(all), counts["refuse"], counts["accept"], counts["survive"])
 	return errors.Join(errs...)
 }
 
 // payload runs a statement on the DB that dbs has for its policy and time.
 func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.DB) (err error) {
 	deadline := time.Minute // what is not about time must not fail by it
-	if p.Expect == Survive {
+	if p.Expect == "survive" {
 		deadline = d.deadline()
 	}
 	key := fmt.Sprintf("%q %v", p.Policy, deadline)
@@ -126,7 +121,7 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 	err = catch(func() (err error) { table, err = db.Query(ctx, p.SQL); return err })
 	spent := took()
 	switch p.Expect {
-	case Refuse:
+	case "refuse":
 		if err == nil {
 			return fmt.Errorf("answered with %d rows", len(table.Rows))
 		}
@@ -143,14 +138,14 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 		if asked, err := underPolicy(ctx, wide, p.Policy, p.SQL); asked && !dbtest.RanNothing(err) {
 			return fmt.Errorf("not refused where the policy is that of a question: %w", orNone(err))
 		}
-	case Accept:
+	case "accept":
 		if err != nil {
 			return err
 		}
 		if len(table.Rows) != p.Rows || len(table.Columns) == 0 {
 			return fmt.Errorf("%d rows of %d columns, want %d rows", len(table.Rows), len(table.Columns), p.Rows)
 		}
-	case Survive:
+	case "survive":
 		more := grown()
 		for again := 0; spent > deadline*115/100 && again < 2; again++ {
 			took = d.stopwatch()

@@ -23,7 +23,7 @@ func hostile(engines ...string) (all []Payload) {
 		switch {
 		case isSection:
 			engine, expect, _ := strings.Cut(section, " ")
-			p.Name, p.Expect, listed = engine, Refuse, slices.Contains(engines, engine)
+			p.Name, p.Expect, listed = engine, "refuse", slices.Contains(engines, engine)
 			if expect != "" {
 				p.Expect = expect
 			}
@@ -67,14 +67,14 @@ func CheckTool(t testing.TB, engine string, run func(ctx context.Context, sql st
 		}
 
 		switch {
-		case p.Expect == Accept && err != nil:
+		case p.Expect == "accept" && err != nil:
 			t.Errorf("a harmless statement was rejected: %q: %v", p.SQL, err)
-		case p.Expect == Accept:
+		case p.Expect == "accept":
 		case err == nil || after != before:
 			executed++
 			t.Errorf("a hostile statement was executed: %q: %s", p.SQL, p.Why)
 		}
-		if p.Expect != Accept {
+		if p.Expect != "accept" {
 			all++
 		}
 		before = after

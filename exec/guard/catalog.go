@@ -253,14 +253,14 @@ func (c *Catalog) judge(r *Relation) {
 	r.judging = true
 	defer func() { r.judged, r.judging = true, false }()
 	const closed = "reads what may not be read"
-	refuse := func(reason sqltext.Reason, detail string) {
+	refuse := func(reason string, detail string) {
 		if r.Refused == nil {
 			r.Refused = &execerr.RefusedError{Reason: reason, Detail: "the view " + r.Name + " " + detail}
 		}
 	}
 	for _, u := range r.reads() {
 		if u.Relation.judging {
-			refuse(execerr.ReasonTable, "reads itself")
+			refuse("table", "reads itself")
 			return
 		}
 		c.judge(u.Relation)
@@ -271,19 +271,19 @@ func (c *Catalog) judge(r *Relation) {
 		var refused *execerr.RefusedError
 		switch err := c.Permit(r.Body); {
 		case err == nil:
-		case errors.As(err, &refused) && (refused.Reason == execerr.ReasonTable || refused.Reason == execerr.ReasonColumn):
-			refuse(execerr.ReasonTable, closed)
+		case errors.As(err, &refused) && (refused.Reason == "table" || refused.Reason == "column"):
+			refuse("table", closed)
 		default:
-			refuse(execerr.ReasonTable, "calls what may not be: "+detailOf(err))
+			refuse("table", "calls what may not be: "+detailOf(err))
 		}
 	default:
 		for _, u := range r.Under {
 			if u.Relation.denies || u.Relation.Refused != nil {
-				refuse(execerr.ReasonTable, closed)
+				refuse("table", closed)
 			}
 			for _, column := range u.Columns {
 				if u.Relation.Denies(column) {
-					refuse(execerr.ReasonColumn, closed)
+					refuse("column", closed)
 				}
 			}
 		}
@@ -329,7 +329,7 @@ var systemName = regexp.MustCompile(`^(?:"?\w+"?\.)?"?sqlite_|^information_schem
 // the same error.
 func NotReadable(name string) *execerr.RefusedError {
 	name = fold(name)
-	e := Refuse(execerr.ReasonTable, "%s: no such table, or you may not read it", name)
+	e := Refuse("table", "%s: no such table, or you may not read it", name)
 	if e.Name = name; systemName.MatchString(name) {
 		e.Detail += "; it is the engine's own, and the schema tells which tables there are"
 	}
@@ -355,7 +355,7 @@ func (c *Catalog) Permit(n *Names) error {
 		case r.Refused != nil:
 			return r.Refused
 		case r.hides && len(n.Indexes) > 0:
-			return Refuse(execerr.ReasonColumn, "an index hint may give the order of a column of %s that may not be read", r.Name)
+			return Refuse("column", "an index hint may give the order of a column of %s that may not be read", r.Name)
 		}
 	}
 	return n.denied()
@@ -416,16 +416,16 @@ type EngineReport struct {
 // [Catalog.Reads] for the same names.
 func (c *Catalog) Confirm(reads []Read, seen EngineReport) error {
 	if seen.Told && len(seen.Relations) == 0 && len(reads) > 0 {
-		return Refuse(execerr.ReasonGuard, "the engine does not tell what the statement reads")
+		return Refuse("guard", "the engine does not tell what the statement reads")
 	}
 	for _, r := range seen.Relations {
 		switch {
 		case r.denies || r.Refused != nil && c.hides:
-			return Refuse(execerr.ReasonTable, "it reads what is no table that may be read")
+			return Refuse("table", "it reads what is no table that may be read")
 		case r.Refused != nil:
 			return r.Refused
 		case !slices.ContainsFunc(reads, func(u Read) bool { return u.Relation == r }):
-			return Refuse(execerr.ReasonGuard, "the engine reads %s, which the text does not name", r.Name)
+			return Refuse("guard", "the engine reads %s, which the text does not name", r.Name)
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/mattn/go-sqlite3"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/internal/testutil"
@@ -105,7 +104,7 @@ func TestPermit(t *testing.T) {
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) { by["orders"].Hidden = true }},
 		{why: "a view that the engine refuses", from: "names", want: "calls f",
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) {
-				by["names"].Refused = guard.Refuse(exec.ReasonFunction, "the view names calls f")
+				by["names"].Refused = guard.Refuse("function", "the view names calls f")
 			}},
 		{why: "a view over itself", from: "logins", want: "reads itself",
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) {
@@ -272,12 +271,12 @@ func TestWalked(t *testing.T) {
 	if err := guard.RecoverWalk(func() {}); err != nil {
 		t.Error(err)
 	}
-	err := guard.RecoverWalk(func() { guard.Abort(guard.Refuse(sqltext.ReasonNotReadOnly, "it is %s", "DELETE")) })
+	err := guard.RecoverWalk(func() { guard.Abort(guard.Refuse("not-read-only", "it is %s", "DELETE")) })
 	if !errors.Is(err, execerr.ErrNotReadOnly) || !strings.Contains(err.Error(), "it is DELETE") {
 		t.Error(err)
 	}
 	var refused *execerr.RefusedError
-	if err := guard.RecoverWalk(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != exec.ReasonGuard {
+	if err := guard.RecoverWalk(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != "guard" {
 		t.Error(err)
 	}
 }

@@ -138,7 +138,7 @@ func (s *Names) denied() error {
 				}
 				return execerr.NotReadableColumn(f.relation.Name, column, how)
 			case why != "":
-				return &execerr.RefusedError{Reason: execerr.ReasonFunction, Detail: why}
+				return &execerr.RefusedError{Reason: "function", Detail: why}
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/execerr"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // ErrStale reports that the catalog is older than the schema in which the engine reads the statement. exec then reads
@@ -25,7 +24,7 @@ func Masked(message, opening, closing string) string {
 	return message[:i+1] + "…" + message[j:]
 }
 
-// Refuse returns an *exec.RefusedError. The reason sqltext.ReasonNotReadOnly sets Writes.
-func Refuse(reason sqltext.Reason, format string, args ...any) *execerr.RefusedError {
+// Refuse returns an *exec.RefusedError. The reason "not-read-only" sets Writes.
+func Refuse(reason string, format string, args ...any) *execerr.RefusedError {
 	return execerr.Refuse(reason, format, args...)
 }

@@ -70,7 +70,7 @@ func ExampleRecoverWalk() {
 	err := guard.RecoverWalk(func() {
 		for _, kind := range []string{"SelectStmt", "IntoClause"} {
 			if kind == "IntoClause" {
-				guard.Abort(guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", kind))
+				guard.Abort(guard.Refuse("not-read-only", "it does more than read: %s", kind))
 			}
 		}
 	})

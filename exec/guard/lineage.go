@@ -3,8 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-
-	"github.com/texttosql/texttosql/internal/execerr"
 )
 
 // pastRules refuses each table of Rows and Shared through which rows are read past a rule, at any depth, and returns what is
@@ -14,7 +12,7 @@ func (c *Catalog) pastRules(p Policy) (wrong []string) {
 		return nil
 	}
 	refuse := func(r *Relation, why string, args ...any) {
-		r.Refused = Refuse(execerr.ReasonRows, "%s has rows that a rule is about, and is read without it", r.Name)
+		r.Refused = Refuse("rows", "%s has rows that a rule is about, and is read without it", r.Name)
 		wrong = append(wrong, r.path()+": "+fmt.Sprintf(why, args...))
 	}
 	ruled := c.fromRuled(func(r, held *Relation) {

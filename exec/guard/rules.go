@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -195,14 +194,14 @@ type param struct {
 func (p param) value(params map[string]any) (any, error) {
 	value, ok := params[p.name]
 	if !ok {
-		return nil, Refuse(execerr.ReasonScope, "the scope has no parameter %s", p.name)
+		return nil, Refuse("scope", "the scope has no parameter %s", p.name)
 	}
 	if value == nil || p.bind == nil {
 		return value, nil
 	}
 	bound, err := p.bind(value)
 	if err != nil {
-		return nil, Refuse(execerr.ReasonScope, "the parameter %s of the scope %v, as what a rule compares it with", p.name, err)
+		return nil, Refuse("scope", "the parameter %s of the scope %v, as what a rule compares it with", p.name, err)
 	}
 	return bound, nil
 }
@@ -214,7 +213,7 @@ type RewriteOptions struct {
 	Fenced bool
 	Pinned bool  // the order of rows cannot be written into the statement
 	Own    []any // the arguments of the statement itself
-	// Compared returns one conversion function for each parameter in a rule of r: see exec.CoercingConn. text is the
+	// Compared returns one conversion function for each parameter in a rule of r: see exec.GuardedConn. text is the
 	// rule with "?" in place of each parameter; params has the names of the parameters in that order. An error means
 	// that the type of a parameter cannot be determined from its comparison. nil: the engine compares each value
 	// unchanged.
@@ -253,7 +252,7 @@ func (c *Catalog) Splice(text string, spots []TablePosition, o RewriteOptions) (
 	w.hoist(t)
 	most := min(mostAdded+2*c.tokens(w.views.String()), mostWritten)
 	if n := c.tokens(w.out.Text) - c.tokens(text); n > most {
-		return nil, Refuse(execerr.ReasonTooComplex, "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
+		return nil, Refuse("too-complex", "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
 	}
 	return w.out, nil
 }
@@ -312,7 +311,7 @@ func (w *spliceWriter) write(text string, spots []TablePosition, depth int) erro
 	done := 0
 	for _, s := range spots {
 		if s.Pos < done {
-			return Refuse(execerr.ReasonRows, "the places where it names tables overlap")
+			return Refuse("rows", "the places where it names tables overlap")
 		}
 		w.both(text[done:s.Pos])
 		done = s.End
@@ -336,7 +335,7 @@ func (w *spliceWriter) write(text string, spots []TablePosition, depth int) erro
 			w.both(name + alias)
 			continue
 		case s.Relation.View && (hint != "" || depth == deepestView):
-			return Refuse(execerr.ReasonRows, "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
+			return Refuse("rows", "the view %s is named with a hint, or too deep in other views", s.Relation.Name)
 		case s.Relation.View:
 			if err := w.view(s, depth); err != nil {
 				return err
@@ -347,7 +346,7 @@ func (w *spliceWriter) write(text string, spots []TablePosition, depth int) erro
 			}
 		}
 		if w.text.Len()+len(strings.Join(w.fences, "")) > mostSpliced {
-			return Refuse(execerr.ReasonTooComplex, "the statement is over %d bytes with the rules about rows", mostSpliced)
+			return Refuse("too-complex", "the statement is over %d bytes with the rules about rows", mostSpliced)
 		}
 		w.both(alias)
 		if depth == 0 {

@@ -3,7 +3,6 @@ package guard
 import (
 	"slices"
 
-	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -75,7 +74,7 @@ func (t Text) Name(pos int, name string) (first, last int, err error) {
 		last += 2
 	}
 	if !ok || !schema.EqualFold(t.Value(last), name) {
-		return 0, 0, Refuse(execerr.ReasonRows, "it cannot be told where it names the table %s", name)
+		return 0, 0, Refuse("rows", "it cannot be told where it names the table %s", name)
 	}
 	return first, last, nil
 }
@@ -118,7 +117,7 @@ func (f *Finder) Put(from, to int, what string) {
 func (f *Finder) Unqualify(n *Names, pos int, name string, equal func(a, b string) bool) error {
 	i, ok := f.At(pos)
 	if !ok || f.Word(i+5) == "." || !n.same(name, equal) {
-		return Refuse(execerr.ReasonRows, "%s has a schema in front: write it with an alias of the table", name)
+		return Refuse("rows", "%s has a schema in front: write it with an alias of the table", name)
 	}
 	f.Put(pos, f.Pos(i+2), "")
 	return nil
@@ -149,7 +148,7 @@ func (n *Names) same(alias string, equal func(a, b string) bool) bool {
 func (s *RowFilterRewrite) RejectRuled(spots []TablePosition) error {
 	for _, at := range spots {
 		if at.Relation != nil && at.Relation.Ruled() {
-			return Refuse(execerr.ReasonRows, "%s is named where its rule cannot stand", at.Relation.Name)
+			return Refuse("rows", "%s is named where its rule cannot stand", at.Relation.Name)
 		}
 	}
 	return nil

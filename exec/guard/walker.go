@@ -2,8 +2,6 @@ package guard
 
 import (
 	"reflect"
-
-	"github.com/texttosql/texttosql/internal/execerr"
 )
 
 // The bounds of a tree. The text check, which bounds brackets, comes before.
@@ -87,14 +85,14 @@ func (w *Walker) unlisted(t reflect.Type) {
 
 func (w *Walker) node(v reflect.Value) {
 	if w.visited++; w.visited > mostNodes || w.depth > mostDepth {
-		Abort(Refuse(execerr.ReasonTooComplex, "its tree has over %d parts or is over %d deep", mostNodes, mostDepth))
+		Abort(Refuse("too-complex", "its tree has over %d parts or is over %d deep", mostNodes, mostDepth))
 	}
 	fields, listed := w.Nodes[v.Type()]
 	if !listed {
 		w.unlisted(v.Type())
 	}
 	if !v.CanAddr() { // a struct behind an interface; parsers make pointers only
-		Abort(Refuse(execerr.ReasonGuard, "%s is not where the parser has it", v.Type().Name()))
+		Abort(Refuse("guard", "%s is not where the parser has it", v.Type().Name()))
 	}
 	w.depth++
 	w.Visit(v.Addr().Interface(), func() {
@@ -120,7 +118,7 @@ func RecoverWalk(f func()) (err error) {
 		case stopped:
 			err = r.err
 		default:
-			err = Refuse(execerr.ReasonGuard, "the guard panicked: %v", r)
+			err = Refuse("guard", "the guard panicked: %v", r)
 		}
 	}()
 	f()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/texttosql/texttosql/internal/execerr"
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -78,7 +77,7 @@ func (c *Catalog) Weigh(s *sqltext.Statement) (sqlshape.Expansion, error) {
 		added, most = e.Beside, c.MostBeside
 	}
 	if added > most {
-		return e, Refuse(execerr.ReasonTooComplex, "the engine writes a subquery, view or column out at each place that uses it, "+
+		return e, Refuse("too-complex", "the engine writes a subquery, view or column out at each place that uses it, "+
 			"which would add %d tokens; at most %d may be added", added, most)
 	}
 	return e, nil

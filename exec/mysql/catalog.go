@@ -56,7 +56,7 @@ func (c *catalog) isCurrent(database string) bool {
 // define reads the definition of a view, which the server writes out with all names qualified. guard.Catalog decides
 // what comes of those.
 func (c *catalog) define(r *guard.Relation, definition string) {
-	refuse := func(detail string) { r.Refused = guard.Refuse(exec.ReasonTable, "the view %s %s", r.Name, detail) }
+	refuse := func(detail string) { r.Refused = guard.Refuse("table", "the view %s %s", r.Name, detail) }
 	if definition == "" {
 		refuse("has a definition that this user may not see, so nobody knows what it reads: GRANT SHOW VIEW ON " +
 			quote(c.place.database) + ".* TO the user, or leave the view out")

@@ -12,7 +12,6 @@ import (
 	"github.com/sqlc-dev/marino/ast"
 	"github.com/sqlc-dev/marino/opcode"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -46,18 +45,18 @@ func kindOf(columnType string) *kind {
 	return kinds[strings.FieldsFunc(columnType+" ", func(r rune) bool { return r == '(' || r == ' ' })[0]]
 }
 
-// Compared implements [exec.CoercingConn] with the tree of the rule. A parameter must be in a comparison, IN, BETWEEN
+// compared implements exec.GuardedConn.Compared with the tree of the rule. A parameter must be in a comparison, IN, BETWEEN
 // or LIKE with columns of one kind and literals of that kind. AND, OR, NOT and parentheses may join such conditions.
 // The server reads a text that is not a number as 0. So a number that is compared with anything else could equal every
 // such text, and such a text every 0.
-func (h *held) Compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error), err error) {
+func (h *held) compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error), err error) {
 	c := comparisons{table: r.Own.(*schema.Table), binds: map[int]func(value any) (any, error){}}
 	err = guard.RecoverWalk(func() {
 		tree, _ := parse(h.server.dialect.Language().Text.Parse("SELECT 1 FROM t WHERE ("+rule+")"), h.at.mode)
 		c.condition(tree.(*ast.SelectStmt).Where)
 	})
 	if err == nil && len(c.binds) < len(params) {
-		err = guard.Refuse(exec.ReasonRows, "a parameter of :%s is not compared with a column of a kind that is known: write column = :%s, "+
+		err = guard.Refuse("rows", "a parameter of :%s is not compared with a column of a kind that is known: write column = :%s, "+
 			"or another comparison, IN, BETWEEN or LIKE, with nothing around the column and the parameter", strings.Join(params, ", :"), params[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(c.binds)) {

@@ -66,7 +66,7 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	own := s.Catalog.Own.(*catalog)
 	names, err := own.read(s.Statement, h.at.mode, len(s.Args) > 0)
 	var invalid *exec.InvalidError
-	if errors.As(err, &invalid) && invalid.Fault == exec.FaultSyntax && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
+	if errors.As(err, &invalid) && invalid.Fault == "syntax" && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
 		return nil, h.unparsed(ctx, s, err)
 	}
 	return names, err
@@ -83,8 +83,8 @@ func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error
 	var invalid *exec.InvalidError
 	switch own := h.server.dialect.Classify(perr); {
 	case own == nil:
-		return guard.Refuse(exec.ReasonStatement, "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
-	case errors.As(own, &invalid) && invalid.Fault == exec.FaultSyntax:
+		return guard.Refuse("statement", "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
+	case errors.As(own, &invalid) && invalid.Fault == "syntax":
 		return own
 	}
 	return err
@@ -278,8 +278,8 @@ func (h *held) close() {
 	h.statement, h.text, h.of = nil, nil, nil
 }
 
-// EndUse implements exec.UseEnder. It reports whether the connection is open, as far as its driver knows.
-func (h *held) EndUse(context.Context) (fit bool, err error) {
+// endUse implements exec.GuardedConn.EndUse. It reports whether the connection is open, as far as its driver knows.
+func (h *held) endUse(context.Context) (fit bool, err error) {
 	h.close()
 	err = h.conn.Raw(func(dc any) error {
 		if v, ok := dc.(driver.Validator); ok && !v.IsValid() {

@@ -91,7 +91,7 @@ func TestStringsForNames(t *testing.T) {
 		}
 		_, err = db.Examine(t.Context(), c.sql, exec.ReadOnly{}, names.(interface{ Strict() exec.Check }).Strict())
 		var invalid *exec.InvalidError
-		if errors.As(err, &invalid) != c.want || c.want && invalid.Fault != exec.FaultSchema {
+		if errors.As(err, &invalid) != c.want || c.want && invalid.Fault != "schema" {
 			t.Errorf("%s: %v (%s)", c.sql, err, c.why)
 		}
 	}
@@ -258,7 +258,7 @@ func TestPlans(t *testing.T) {
 		{SQL: "SELECT 1"},
 	})
 	_, err := db.Explain(t.Context(), "SELECT nmae FROM customers")
-	if want := (&exec.InvalidError{Fault: exec.FaultSchema, Name: "nmae"}); !invalidAs(err, want) {
+	if want := (&exec.InvalidError{Fault: "schema", Name: "nmae"}); !invalidAs(err, want) {
 		t.Errorf("%v, want %+v", err, want)
 	}
 }

@@ -21,7 +21,7 @@ type Dialect struct {
 	// MariaDB changes the title to "MariaDB", for prompts and people. The guard does not need it: it asks the server.
 	MariaDB bool
 	// ANSIQuotes reports that the sql_mode of the connections has ANSI_QUOTES, or ANSI: "x" is a name, not a string. A
-	// connection with another sql_mode is refused with exec.ErrUnguarded.
+	// connection with another sql_mode is refused with an *exec.UnguardedError.
 	ANSIQuotes bool
 	// NoBackslashEscapes reports that the sql_mode has NO_BACKSLASH_ESCAPES: a backslash in a string is a plain
 	// character. A connection with another sql_mode is refused, too.
@@ -107,7 +107,7 @@ func (d Dialect) SampleRows(
 		if len(key) == 1 && c != nil && strings.Contains(c.Type, "int") {
 			s.Key = key[0]
 		}
-	case t.Kind == schema.BaseTable:
+	case t.Kind == "table":
 		s.From += " USE INDEX ()" // or a covering index might be read in place of the table, in its own order
 	}
 	return guard.SampleRows(ctx, run, s, o)

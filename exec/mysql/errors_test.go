@@ -36,7 +36,7 @@ func kind(err error) string {
 	case err == nil:
 		return "none"
 	case errors.As(err, &invalid):
-		return strings.TrimSpace("invalid " + string(invalid.Fault) + " " + invalid.Name)
+		return strings.TrimSpace("invalid " + invalid.Fault + " " + invalid.Name)
 	case errors.As(err, &refused):
 		return fmt.Sprintf("refused %s writes=%t", refused.Reason, refused.Writes)
 	case errors.As(err, &limit):

@@ -23,9 +23,9 @@ var (
 // Functions are those of the list.
 func Functions() []string { return slices.Clone(functions) }
 
-// Compared is held.Compared without a server.
+// Compared is held.compared without a server.
 func Compared(t *schema.Table, rule string, params []string) error {
-	_, err := (&held{server: &server{}}).Compared(&guard.Relation{Own: t}, rule, params)
+	_, err := (&held{server: &server{}}).compared(&guard.Relation{Own: t}, rule, params)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sqlc-dev/marino/ast"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -22,7 +21,7 @@ func (w *walker) call(node any) {
 		w.function("", n.Name)
 	case *ast.FuncCastExpr:
 		if n.Tp != nil && n.Tp.GetFlen() > mostLength && n.Tp.GetCharset() == "binary" {
-			reject(exec.ReasonFunction, "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength)
+			reject("function", "a cast makes a value of %d bytes; at most %d are allowed", n.Tp.GetFlen(), mostLength)
 		}
 		w.functions["cast"] = true
 	}
@@ -37,7 +36,7 @@ func (w *walker) function(database, name string) {
 		if database != "" {
 			folded = lower(database) + "." + folded
 		}
-		reject(exec.ReasonFunction, "%s is not allowed here", folded)
+		reject("function", "%s is not allowed here", folded)
 	}
 	if called := parsedAs[folded]; called != "" {
 		folded = called
@@ -53,7 +52,7 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 	}
 	v, ok := args[i].(*ast.ValueExprBase)
 	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) && (v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
-		reject(exec.ReasonFunction, "the length that %s makes has to be a number of at most %d", function, mostLength)
+		reject("function", "the length that %s makes has to be a number of at most %d", function, mostLength)
 	}
 }
 

@@ -32,9 +32,9 @@ func hostile() (all []exectest.Payload) {
 			all = append(all, exectest.Payload{Name: fmt.Sprint("own-", len(all)), SQL: s, Why: why, Expect: expect, Policy: policy})
 		}
 	}
-	refuse := func(why string, statements ...string) { add(exectest.Refuse, exec.Policy{}, why, statements...) }
-	denied := func(why string, statements ...string) { add(exectest.Refuse, dbtest.DenyColumn, why, statements...) }
-	survive := func(why string, statements ...string) { add(exectest.Survive, exec.Policy{}, why, statements...) }
+	refuse := func(why string, statements ...string) { add("refuse", exec.Policy{}, why, statements...) }
+	denied := func(why string, statements ...string) { add("refuse", dbtest.DenyColumn, why, statements...) }
+	survive := func(why string, statements ...string) { add("survive", exec.Policy{}, why, statements...) }
 
 	refuse("a comment that is code", "SELECT 1 /*!50000 + GET_LOCK('x', 0) */", "SELECT 1 /*M!100100 + GET_LOCK('x', 0) */", "SELECT /*! SLEEP(1) */",
 		"SELECT 1 /*!99999 */ /*! INTO @v */",
@@ -98,8 +98,8 @@ func hostile() (all []exectest.Payload) {
 		"WITH RECURSIVE c(p) AS (SELECT password FROM users UNION SELECT p FROM c) SELECT p FROM c",
 		"WITH users AS (SELECT * FROM users) SELECT name FROM users", "(SELECT password FROM users)", "SELECT password p FROM users ORDER BY p",
 		"SELECT name FROM users WHERE 's3cret-1' = password", "SELECT name FROM users WHERE password IS NULL", "SELECT INSERT(password, 1, 0, '') FROM users")
-	add(exectest.Refuse, exec.Policy{DenyColumns: []string{"made.name"}}, "a column that is made of the denied one", "SELECT shout FROM made")
-	add(exectest.Refuse, exec.Policy{DenyTables: []string{"users"}}, "a table that may not be counted", "SELECT count(*) FROM users",
+	add("refuse", exec.Policy{DenyColumns: []string{"made.name"}}, "a column that is made of the denied one", "SELECT shout FROM made")
+	add("refuse", exec.Policy{DenyTables: []string{"users"}}, "a table that may not be counted", "SELECT count(*) FROM users",
 		"SELECT 1 FROM USERS", "SELECT 1 FROM t LEFT JOIN users ON true", "SELECT id FROM v_ok", "SELECT EXISTS (SELECT 1 FROM users)",
 		"WITH users AS (SELECT 1 AS x) SELECT * FROM d1.users", "SELECT 1 FROM (t, users)")
 

@@ -126,7 +126,7 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 		return o, err
 	}
 	h.where = fmt.Sprintf("%q %d %t %q %q %q", h.at.database, h.at.mode, h.at.folds, h.at.zone, f.user.String, f.role.String)
-	o.Conn, o.Place = h, h.where
+	o.Conn, o.Place, o.EndUse, o.Compared = h, h.where, h.endUse, h.compared
 	return o, nil
 }
 

@@ -51,10 +51,10 @@ var unread = []struct {
 func unreadable(text string, err error) error {
 	for _, u := range unread {
 		if u.words.MatchString(text) {
-			return guard.Refuse(exec.ReasonStatement, "the guard's parser does not know %s", u.advice)
+			return guard.Refuse("statement", "the guard's parser does not know %s", u.advice)
 		}
 	}
-	return &exec.InvalidError{Fault: exec.FaultSyntax, Message: "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())}
+	return &exec.InvalidError{Fault: "syntax", Message: "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())}
 }
 
 // nearText is where the parser stopped.
@@ -79,7 +79,7 @@ func parse(s *sqltext.Statement, mode mysql.SQLMode) (ast.StmtNode, []edit) {
 	case err != nil:
 		guard.Abort(unreadable(s.SQL(), err))
 	case len(statements) != 1:
-		reject(sqltext.ReasonSeveral, "it is %d statements", len(statements))
+		reject("several-statements", "it is %d statements", len(statements))
 	}
 	return statements[0], edits
 }
@@ -288,6 +288,6 @@ func (r *rewriter) count(i int) {
 		r.readings += r.joins
 	}
 	if r.readings += 1 << min(r.in.depth, 30); r.readings > mostReadings {
-		reject(exec.ReasonTooComplex, "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep")
+		reject("too-complex", "it has too many joins, or brackets around queries, JSON_VALUE or INTERVAL are nested too deep")
 	}
 }

@@ -23,7 +23,7 @@ FROM information_schema.OPTIMIZER_TRACE`
 // traced refuses the statement that was prepared last where the server itself reads a denied column for it: it writes
 // out stars, NATURAL, USING and views in its trace. It knows columns that the catalog does not have yet.
 func (h *held) traced(ctx context.Context, s *exec.Statement) error {
-	refuse := func(detail string) error { return guard.Refuse(exec.ReasonColumn, "%s", detail) }
+	refuse := func(detail string) error { return guard.Refuse("column", "%s", detail) }
 	var (
 		query, expanded       sql.NullString
 		missing, unprivileged int

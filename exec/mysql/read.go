@@ -189,11 +189,11 @@ func (r *reading) objects(ctx context.Context) (err error) {
 		case "view":
 			r.views[name] = text
 		default:
-			t := schema.Table{Name: name, Kind: schema.BaseTable, Description: text}
+			t := schema.Table{Name: name, Kind: "table", Description: text}
 			if kind == "VIEW" {
-				t.Kind, t.Description = schema.View, "" // the server writes "VIEW" there, or why it cannot be opened
+				t.Kind, t.Description = "view", "" // the server writes "VIEW" there, or why it cannot be opened
 			}
-			if r.at[name] = len(r.s.Tables); t.Kind == schema.BaseTable && !engines[lower(engine)] {
+			if r.at[name] = len(r.s.Tables); t.Kind == "table" && !engines[lower(engine)] {
 				r.unruly[name] = "a table of the engine " + cmp.Or(engine, "that does not open it") + ", which may read other tables"
 			}
 			r.s.Tables = append(r.s.Tables, t)
@@ -230,7 +230,7 @@ func (r *reading) columns(ctx context.Context) error {
 		}
 		// MariaDB writes NULL for no default at all; MySQL writes DEFAULT_GENERATED for an expression. A view has the
 		// default of the column under it.
-		if string(standard) != "NULL" && t.Kind != schema.View {
+		if string(standard) != "NULL" && t.Kind != "view" {
 			c.Default = string(standard)
 		}
 		c.Generated = strings.HasSuffix(string(extra), " GENERATED")
@@ -257,7 +257,7 @@ func (r *reading) broken(ctx context.Context) error {
 	probed := 0
 	for i := range r.s.Tables {
 		t := &r.s.Tables[i]
-		if t.Kind != schema.View || !r.server.policy.AllowsTable(r.s.Default, t.Name) {
+		if t.Kind != "view" || !r.server.policy.AllowsTable(r.s.Default, t.Name) {
 			continue
 		}
 		if probed++; probed > mostProbed {
@@ -418,7 +418,7 @@ func (r *reading) finish() {
 		relation := guard.RelationOf(r.s.Default, &t)
 		relation.Compares(func(name string) string { c, _ := t.Column(name); return familyOf(c) })
 		relation.Orders(guard.KeyOf(&t, inKey), func(name string) guard.Trait { c, _ := t.Column(name); return traitOf(c) })
-		relation.View, relation.Unruly, relation.Own = t.Kind == schema.View, r.unruly[t.Name], &t
+		relation.View, relation.Unruly, relation.Own = t.Kind == "view", r.unruly[t.Name], &t
 		relation.Hidden = relation.Unruly != "" && policy.Restricts()
 		own.relations[own.key(t.Name)] = relation
 		r.out.Relations = append(r.out.Relations, relation)
@@ -427,7 +427,7 @@ func (r *reading) finish() {
 			if why := r.faults[t.Name]; why != "" {
 				reason += ": " + why
 			}
-			r.s.LeftOut = append(r.s.LeftOut, schema.Omitted{Item: schema.View, Table: t.TableName(), Reason: reason})
+			r.s.LeftOut = append(r.s.LeftOut, schema.Omitted{Item: "view", Table: t.TableName(), Reason: reason})
 			r.out.Warnings = append(r.out.Warnings, trace.Warning{
 				Code: "broken-view", Message: "the view " + t.Name + " is left out of the schema, since " + reason,
 			})

@@ -132,7 +132,7 @@ func (w *walker) placeTable(f *guard.Finder, table tableAt) error {
 			continue
 		}
 		if name := lower(ref.Path[len(ref.Path)-1]); r.Unnamed(name) || systemColumns[name] && !r.Has(name) && r.Ruled() {
-			return guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
+			return guard.Refuse("rows", "only some rows of %s may be read, and so its hidden column %s may not", r.Name, name)
 		}
 	}
 	last, err := f.Table(r, origin(w.edits, table.OriginTextPosition()), table.Name.O, table.alias)
@@ -140,11 +140,11 @@ func (w *walker) placeTable(f *guard.Finder, table tableAt) error {
 	case err != nil:
 		return err
 	case table.unsure:
-		return guard.Refuse(exec.ReasonRows, "%s may be a table or a common table expression", r.Name)
+		return guard.Refuse("rows", "%s may be a table or a common table expression", r.Name)
 	case w.matches && r.Ruled():
-		return guard.Refuse(exec.ReasonRows, "MATCH weighs words by all rows of %s, and only some may be read: write LIKE", r.Name)
+		return guard.Refuse("rows", "MATCH weighs words by all rows of %s, and only some may be read: write LIKE", r.Name)
 	case len(table.PartitionNames) > 0 && r.Ruled():
-		return guard.Refuse(exec.ReasonRows, "a partition of %s is named: its rule is about the table", r.Name)
+		return guard.Refuse("rows", "a partition of %s is named: its rule is about the table", r.Name)
 	case len(table.IndexHints) == 0:
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/sqlc-dev/marino/mysql"
 	"github.com/sqlc-dev/marino/types"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -99,12 +98,12 @@ type common struct {
 // unlisted refuses a type that is not on the list.
 func (w *walker) unlisted(t reflect.Type) error {
 	if words := changes[t]; words != "" {
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", words)
+		return guard.Refuse("not-read-only", "it does more than read: %s", words)
 	}
 	if w.ours && t == reflect.TypeFor[ast.ParamMarkerExprBase]() {
 		return nil
 	}
-	return guard.Refuse(exec.ReasonStatement, "%s is not among what a statement may be made of", t.Name())
+	return guard.Refuse("statement", "%s is not among what a statement may be made of", t.Name())
 }
 
 // visit visits a node and what it holds.
@@ -118,7 +117,7 @@ func (w *walker) visit(node any, inside func()) {
 		w.inScope(n.With, inside)
 	case *ast.WithClause:
 		if !w.within[n] {
-			reject(exec.ReasonGuard, "a WITH stands where the guard does not expect one")
+			reject("guard", "a WITH stands where the guard does not expect one")
 		}
 	case *ast.WildCardField:
 		w.names.Refs = append(w.names.Refs, guard.Ref{Path: path(n.Schema, n.Table), Star: true, Select: w.current})
@@ -159,7 +158,7 @@ func (w *walker) note(node any) {
 	switch n := node.(type) {
 	case *ast.SelectStmtOpts:
 		if n.CalcFoundRows {
-			reject(exec.ReasonStatement, "SQL_CALC_FOUND_ROWS counts rows for another statement")
+			reject("statement", "SQL_CALC_FOUND_ROWS counts rows for another statement")
 		}
 	case *ast.SelectField:
 		w.headings = append(w.headings, heading{n, w.current})
@@ -225,7 +224,7 @@ func (w *walker) source(n *ast.TableSource) {
 		switch is, sure := w.common(source); {
 		case sure:
 		case !w.catalog.isCurrent(source.Schema.O):
-			reject(exec.ReasonTable, "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O)
+			reject("table", "%s.%s is outside of the database of the connection", source.Schema.O, source.Name.O)
 		default:
 			s.Relation = w.catalog.relations[w.catalog.key(source.Name.O)]
 			if s.Relation == nil && !is {
@@ -252,6 +251,6 @@ func (w *walker) common(table *ast.TableName) (is, sure bool) {
 }
 
 // reject ends a walk with a refusal.
-func reject(reason sqltext.Reason, format string, args ...any) {
+func reject(reason string, format string, args ...any) {
 	guard.Abort(guard.Refuse(reason, format, args...))
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sqlc-dev/oliphant/ast"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -37,7 +36,7 @@ func (w *walk) calls(message any) {
 	case *ast.SQLValueFunction:
 		place := m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG || m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA
 		if !place && (m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N) {
-			reject(exec.ReasonFunction, "%s is not on the list", schema.FoldCase(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
+			reject("function", "%s is not on the list", schema.FoldCase(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
 		}
 	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
 	case *ast.JsonObjectConstructor:
@@ -98,7 +97,7 @@ func (w *walk) decide() {
 
 func (w *walk) own(name string) {
 	if w.c.functions[name].user && !w.c.allows(name) {
-		reject(exec.ReasonFunction, "%s", unlisted(name))
+		reject("function", "%s", unlisted(name))
 	}
 }
 
@@ -106,7 +105,7 @@ func (w *walk) own(name string) {
 func (w *walk) symbol(symbols ...string) {
 	for _, symbol := range symbols {
 		if o, user := w.c.operators[symbol]; user {
-			w.doubtful(o.takes, symbol, guard.Refuse(exec.ReasonFunction, "the operator %s may call %s", symbol, unlisted(o.calls)))
+			w.doubtful(o.takes, symbol, guard.Refuse("function", "the operator %s may call %s", symbol, unlisted(o.calls)))
 		}
 	}
 }
@@ -114,7 +113,7 @@ func (w *walk) symbol(symbols ...string) {
 func (w *walk) operator(name []*ast.Node) {
 	parts := names(name)
 	if len(parts) != len(name) || len(parts) > 0 && !isBuiltin(parts) {
-		reject(exec.ReasonFunction, "the operator %s is not on the list", strings.Join(parts, "."))
+		reject("function", "the operator %s is not on the list", strings.Join(parts, "."))
 	}
 	if len(parts) == 1 {
 		w.symbol(parts[0])
@@ -124,7 +123,7 @@ func (w *walk) operator(name []*ast.Node) {
 func (w *walk) typeName(m *ast.TypeName) {
 	parts := names(m.Names)
 	if m.Setof || m.PctType || len(parts) == 0 || len(parts) != len(m.Names) {
-		reject(exec.ReasonFunction, "the type %s is not on the list", strings.Join(parts, "."))
+		reject("function", "the type %s is not on the list", strings.Join(parts, "."))
 	}
 	t, err := w.c.typed(parts)
 	if err != nil {
@@ -136,7 +135,7 @@ func (w *walk) typeName(m *ast.TypeName) {
 func (w *walk) call(m *ast.FuncCall) {
 	parts := names(m.Funcname)
 	if len(parts) == 0 || len(parts) > 2 || len(parts) != len(m.Funcname) {
-		reject(exec.ReasonFunction, "the function %s is not on the list", strings.Join(parts, "."))
+		reject("function", "the function %s is not on the list", strings.Join(parts, "."))
 	}
 	name, schemaName := parts[len(parts)-1], ""
 	if len(parts) == 2 {
@@ -160,15 +159,15 @@ func (w *walk) call(m *ast.FuncCall) {
 	switch name {
 	case "repeat", "lpad", "rpad":
 		if len(m.Args) > 1 && (m.FuncVariadic || !isShort(m.Args[1])) {
-			reject(exec.ReasonTooComplex, "%s takes a length of at most 10000: write a number, or least(n, 10000)", name)
+			reject("too-complex", "%s takes a length of at most 10000: write a number, or least(n, 10000)", name)
 		}
 	case "xpath", "xpath_exists":
 		if len(m.Args) != 2 || m.FuncVariadic || !plainPath.MatchString(m.Args[0].GetAConst().GetSval().GetSval()) {
-			reject(exec.ReasonTooComplex, "%s takes a path that is written out, of plain steps as in /a/b/text()", name)
+			reject("too-complex", "%s takes a path that is written out, of plain steps as in /a/b/text()", name)
 		}
 	case "format":
 		if len(m.Args) > 0 && (m.Args[0].GetAConst().GetSval() == nil || wide(m.Args[0].GetAConst().GetSval().GetSval())) {
-			reject(exec.ReasonTooComplex, "format takes a text that is written out, without * and without a width over 9999")
+			reject("too-complex", "format takes a text that is written out, without * and without a width over 9999")
 		}
 	}
 }

@@ -391,7 +391,7 @@ func (r *reading) readStored() {
 		case t == nil:
 			r.calls[id] = "a CHECK that " + refusal
 		default:
-			t.Refused = guard.Refuse(exec.ReasonFunction, "the view %s %s", t.name, refusal)
+			t.Refused = guard.Refuse("function", "the view %s %s", t.name, refusal)
 		}
 	}
 }

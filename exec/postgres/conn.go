@@ -108,7 +108,7 @@ func (c *conn) begin(ctx context.Context) error {
 			return unready(err)
 		}
 	}
-	return guard.Refuse(exec.ReasonGuard, "the settings change all the time")
+	return guard.Refuse("guard", "the settings change all the time")
 }
 
 // start begins a transaction.
@@ -215,7 +215,7 @@ func (c *conn) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 		return nil, err
 	}
 	w, err := c.judged.read(s.SQL(), len(s.Args) > 0 || s.Splice != nil)
-	if invalid, ok := err.(*exec.InvalidError); ok && invalid.Fault == exec.FaultSyntax {
+	if invalid, ok := err.(*exec.InvalidError); ok && invalid.Fault == "syntax" {
 		return nil, c.unparsed(ctx, s, invalid)
 	}
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *conn) unparsed(ctx context.Context, s *exec.Statement, fault *exec.Inva
 	c.used = true
 	_, perr := c.ask(ctx, nil, "PREPARE unparsed AS "+s.SQL(), nil)
 	if perr == nil {
-		return guard.Refuse(exec.ReasonStatement, "the guard's parser does not know this form, though the server does: write it in another way (%s)", fault.Message)
+		return guard.Refuse("statement", "the guard's parser does not know this form, though the server does: write it in another way (%s)", fault.Message)
 	}
 	if !c.pgx.aborted() {
 		return perr // of the connection
@@ -241,7 +241,7 @@ func (c *conn) unparsed(ctx context.Context, s *exec.Statement, fault *exec.Inva
 
 // Confirm implements exec.Conn. The server parses the statement with a protocol that accepts one statement, and
 // resolves its names. It does not plan or run any part of it. The locks that the server takes show what the statement
-// reads. They remain until EndUse, so that nobody can replace a table in between.
+// reads. They remain until endUse, so that nobody can replace a table in between.
 func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.EngineReport, err error) {
 	own := s.Catalog.Own.(*catalog)
 	if err := c.ready(ctx); err != nil {
@@ -303,7 +303,7 @@ func (c *conn) again(ctx context.Context, s *exec.Statement) error {
 	case c.pgx.aborted():
 		seen, err := c.Confirm(ctx, s)
 		if err == nil && !slices.Equal(seen.Relations, s.Seen.Relations) {
-			err = guard.Refuse(exec.ReasonGuard, "the schema changes all the time")
+			err = guard.Refuse("guard", "the schema changes all the time")
 		}
 		return err
 	case c.declared:
@@ -452,7 +452,8 @@ func (c *conn) close() {
 	c.rows, c.statement, c.cancel = nil, nil, nil
 }
 
-func (c *conn) EndUse(ctx context.Context) (fit bool, err error) {
+// endUse implements exec.GuardedConn.EndUse.
+func (c *conn) endUse(ctx context.Context) (fit bool, err error) {
 	c.close()
 	c.judged = nil
 	if !c.lost {

@@ -27,9 +27,8 @@ type Dialect struct {
 }
 
 var (
-	_ exec.Dialect  = Dialect{}
-	_ exec.Sampler  = Dialect{}
-	_ exec.UseEnder = (*conn)(nil)
+	_ exec.Dialect = Dialect{}
+	_ exec.Sampler = Dialect{}
 )
 
 // Language returns the name of PostgreSQL and the rules for writing its SQL.
@@ -92,7 +91,7 @@ func (g *guarding) open(ctx context.Context, sc *sql.Conn, timeout time.Duration
 		c.leave(ctx.Err() != nil)
 		return o, err
 	}
-	return exec.GuardedConn{Conn: c, Place: c.facts.place()}, nil
+	return exec.GuardedConn{Conn: c, Place: c.facts.place(), EndUse: c.endUse}, nil
 }
 
 // met notes what a connection is, if f is known, and returns what the next one is likely to be, and whether no table
@@ -144,7 +143,7 @@ func (d Dialect) SampleRows(
 	})
 	s.Count = "pg_catalog.count"
 	s.Spread = func(ctx context.Context, known exec.RowSample) ([][]any, error) {
-		if t.Kind != schema.BaseTable {
+		if t.Kind != "table" {
 			return nil, nil
 		}
 		rows, err := spread(ctx, run, s, o, known)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // classify gives an error of the driver its type, by its SQLSTATE. It does not know whether the statement had begun to
@@ -43,29 +42,29 @@ func ofState(e *pgconn.PgError, message string) error {
 	case "57014": // query_canceled: by the server's time-out, or by a caller, whose context tells
 		return &exec.LimitError{Limit: "time"}
 	case "25006": // read_only_sql_transaction
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
+		return guard.Refuse("not-read-only", "%s", message)
 	case "42501": // insufficient_privilege
 		if strings.Contains(message, "function") {
-			return guard.Refuse(exec.ReasonFunction, "%s", message)
+			return guard.Refuse("function", "%s", message)
 		}
-		return guard.Refuse(exec.ReasonTable, "%s", message)
+		return guard.Refuse("table", "%s", message)
 	case "54001", "54011", "54023": // too complex, too many columns or arguments
-		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
+		return guard.Refuse("too-complex", "%s", message)
 	case "55P03", "40P01", "40001", "53300": // a lock, a deadlock, a conflict on a standby, too many connections
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case "53200", "53400", "53100": // out of memory, over temp_file_limit, disk full
 		return &exec.LimitError{Limit: "memory"}
 	case "42601", "42602", "42622": // a syntax error, an invalid name, a name that is too long
-		return invalid(exec.FaultSyntax, e, message)
+		return invalid("syntax", e, message)
 	case "42703", "42702", "42P01", "42883", "42725", "42704", "3F000": // see nameIn
 		if nameIn(e.Code, message) != "" {
-			return invalid(exec.FaultSchema, e, message)
+			return invalid("schema", e, message)
 		}
-		return invalid(exec.FaultCompile, e, message) // operator does not exist: integer = text
+		return invalid("compile", e, message) // operator does not exist: integer = text
 	case "55000": // a materialized view without data
-		return invalid(exec.FaultRun, e, message)
+		return invalid("run", e, message)
 	case "P0001": // the words are those of a function
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: "a function of the database raised an exception"}
+		return &exec.InvalidError{Fault: "run", Message: "a function of the database raised an exception"}
 	}
 	return nil
 }
@@ -74,11 +73,11 @@ func ofState(e *pgconn.PgError, message string) error {
 func ofClass(e *pgconn.PgError, message string) error {
 	switch class := (e.Code + "  ")[:2]; class {
 	case "42", "0A":
-		return invalid(exec.FaultCompile, e, message)
+		return invalid("compile", e, message)
 	case "54":
 		return &exec.LimitError{Limit: "memory"}
 	case "20", "21", "22", "23", "2F", "38", "39", "44", "P0":
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: guard.Masked(message, `"`, `"`)}
+		return &exec.InvalidError{Fault: "run", Message: guard.Masked(message, `"`, `"`)}
 	case "XX":
 		if strings.Contains(message, "alloc request size") { // a value over 1 GB
 			return &exec.LimitError{Limit: "memory"}
@@ -87,7 +86,7 @@ func ofClass(e *pgconn.PgError, message string) error {
 	return nil
 }
 
-func invalid(fault exec.Fault, e *pgconn.PgError, message string) error {
+func invalid(fault string, e *pgconn.PgError, message string) error {
 	return &exec.InvalidError{Fault: fault, Message: hinted(e.Code, strings.ReplaceAll(message, `"`, ""), e.Hint), Name: nameIn(e.Code, message)}
 }
 

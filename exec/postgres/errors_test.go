@@ -19,7 +19,6 @@ import (
 	"github.com/texttosql/texttosql/exec/postgres"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/result"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // TestErrors: what the driver says of statements that fail.
@@ -27,7 +26,7 @@ func TestErrors(t *testing.T) {
 	const script = `CREATE TABLE users(id integer, name text, password text); INSERT INTO users VALUES (1, 's3cret', 'x');
 		CREATE TABLE "First Table"(id integer); CREATE MATERIALIZED VIEW m AS SELECT 1 AS a WITH NO DATA; CREATE TYPE mood AS ENUM ('sad');
 		CREATE FUNCTION boom() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'value s3cret'; END $$`
-	invalid := func(fault exec.Fault, name, message string) error {
+	invalid := func(fault string, name, message string) error {
 		return &exec.InvalidError{Fault: fault, Message: message, Name: name}
 	}
 	cast := " (No %s matches the given name and argument types. You might need to add explicit type casts.)"
@@ -69,13 +68,13 @@ func TestErrors(t *testing.T) {
 		{"SELECT to_date(name, 'YYYY') FROM users", invalid("run", "", `invalid value "…"`), "two values"},
 		{"SELECT boom()", invalid("run", "", "a function of the database raised an exception"), "the words of a function may hold values"},
 		{"SELECT * FROM m", invalid("run", "", "materialized view m has not been populated (Use the REFRESH MATERIALIZED VIEW command.)"), "without data"},
-		{"INSERT INTO users VALUES (2)", &exec.RefusedError{Reason: sqltext.ReasonNotReadOnly,
+		{"INSERT INTO users VALUES (2)", &exec.RefusedError{Reason: "not-read-only",
 			Detail: "cannot execute INSERT in a read-only transaction", Writes: true},
 			"a write"},
-		{"SELECT * FROM pg_authid", &exec.RefusedError{Reason: exec.ReasonTable, Detail: "permission denied for table pg_authid"}, "no right"},
-		{"SELECT pg_read_file('x')", &exec.RefusedError{Reason: exec.ReasonFunction, Detail: "permission denied for function pg_read_file"}, "no right"},
+		{"SELECT * FROM pg_authid", &exec.RefusedError{Reason: "table", Detail: "permission denied for table pg_authid"}, "no right"},
+		{"SELECT pg_read_file('x')", &exec.RefusedError{Reason: "function", Detail: "permission denied for function pg_read_file"}, "no right"},
 		{"SELECT pg_sleep(10)", &exec.LimitError{Limit: "time"}, "the server's time-out"},
-		{"SELECT " + strings.Repeat("1,", 1700) + "1", &exec.RefusedError{Reason: exec.ReasonTooComplex, Detail: "target lists can have at most 1664 entries"},
+		{"SELECT " + strings.Repeat("1,", 1700) + "1", &exec.RefusedError{Reason: "too-complex", Detail: "target lists can have at most 1664 entries"},
 			"too many columns"},
 		{"SELECT repeat('x', 2000000000)", &exec.LimitError{Limit: "memory"}, "a value over a gigabyte"},
 	}
@@ -115,7 +114,7 @@ func TestErrorStates(t *testing.T) {
 	name := func(want string) func(error) bool {
 		return func(err error) bool {
 			var invalid *exec.InvalidError
-			return errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema && invalid.Name == want
+			return errors.As(err, &invalid) && invalid.Fault == "schema" && invalid.Name == want
 		}
 	}
 	busy := func(err error) bool { return errors.Is(err, exec.ErrBusy) }

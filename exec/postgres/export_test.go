@@ -60,7 +60,7 @@ func (c Catalog) Check(s string) (*guard.Names, error) {
 	n := w.n
 	err = c.Permit(n)
 	if err == nil && (n.Own != nil || len(n.Absent) > 0) {
-		err = &exec.InvalidError{Fault: exec.FaultSchema, Message: "a name is not there"}
+		err = &exec.InvalidError{Fault: "schema", Message: "a name is not there"}
 	}
 	return n, err
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -141,9 +140,9 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 	switch {
 	case c.allows(name):
 	case c.scoped && clocks[name]:
-		return false, nil, guard.Refuse(exec.ReasonFunction, "under rules about rows the function %s tells how long hidden rows took: write now()", name)
+		return false, nil, guard.Refuse("function", "under rules about rows the function %s tells how long hidden rows took: write now()", name)
 	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
-		return false, nil, guard.Refuse(exec.ReasonFunction, "%s is not allowed here", qualified(schemaName, name))
+		return false, nil, guard.Refuse("function", "%s is not allowed here", qualified(schemaName, name))
 	case !known && !listedFunctions[name]:
 		if t := c.typeNamed(name); t != nil && schemaName == "" {
 			_, err := c.typed([]string{name})
@@ -151,12 +150,12 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 		}
 		return true, nil, nil
 	case f.compared:
-		return false, nil, guard.Refuse(exec.ReasonFunction, "the function %s has a type that is compared by a function of a user", name)
+		return false, nil, guard.Refuse("function", "the function %s has a type that is compared by a function of a user", name)
 	case schemaName == "" && f.user:
 		if !f.builtin {
 			f.takes = nil
 		}
-		return false, f.takes, guard.Refuse(exec.ReasonFunction,
+		return false, f.takes, guard.Refuse("function",
 			"%s is not allowed here: the database has one of its own, so write pg_catalog.%[1]s", name)
 	}
 	return false, nil, nil
@@ -341,5 +340,5 @@ func (c *catalog) typed(parts []string) (*typ, error) {
 	if refusal == "" {
 		return t, nil
 	}
-	return nil, guard.Refuse(exec.ReasonFunction, "the type %s %s", parts[len(parts)-1], refusal)
+	return nil, guard.Refuse("function", "the type %s %s", parts[len(parts)-1], refusal)
 }

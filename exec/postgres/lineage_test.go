@@ -132,7 +132,7 @@ func TestLineageRules(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	if refused := (*exec.RefusedError)(nil); !errors.As(err, &refused) || refused.Reason != exec.ReasonRows || strings.Contains(err.Error(), "late") {
+	if refused := (*exec.RefusedError)(nil); !errors.As(err, &refused) || refused.Reason != "rows" || strings.Contains(err.Error(), "late") {
 		t.Errorf("a table with a rule became a partition: %v", err)
 	}
 }

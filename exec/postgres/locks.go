@@ -9,7 +9,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // lock is one lock on a relation.
@@ -74,9 +73,9 @@ func (c *catalog) seen(locks []lock) (guard.EngineReport, error) {
 		r := c.byOID[l.relation]
 		switch {
 		case r == nil:
-			return s, guard.Refuse(exec.ReasonTable, "it reads what is no table that may be read")
+			return s, guard.Refuse("table", "it reads what is no table that may be read")
 		case l.mode != "AccessShareLock":
-			return s, guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read %s", r.Name)
+			return s, guard.Refuse("not-read-only", "it does more than read %s", r.Name)
 		}
 		s.Relations = append(s.Relations, r)
 	}
@@ -93,7 +92,7 @@ func (c *conn) unmoved() error {
 }
 
 func guardFault(detail string) error {
-	return &exec.RefusedError{Reason: exec.ReasonGuard, Writes: true, Detail: detail}
+	return &exec.RefusedError{Reason: "guard", Writes: true, Detail: detail}
 }
 
 // rollback ends a use, and the transaction too if all. If something ran in it, it looks first at what that left: no

@@ -176,7 +176,7 @@ func TestPayloads(t *testing.T) {
 				for _, p := range list {
 					// They take a second each: as superuser, and those of the data set as reader too.
 					some := i == 0 || i == 1 && traps == "" || os.Getenv("TEXTTOSQL_EVERY_WAY") != ""
-					if p.Expect != exectest.Survive || !race.Enabled && some {
+					if p.Expect != "survive" || !race.Enabled && some {
 						e.Payloads = append(e.Payloads, p)
 					}
 				}
@@ -198,16 +198,16 @@ func TestPayloadsTree(t *testing.T) {
 			c := readCatalog(t, pool, p.Policy)
 			checks[key] = func(s string) error { _, err := c.Check(s); return err }
 		}
-		if _, err := sqltext.PostgreSQL().Check(p.SQL); err != nil && p.Expect == exectest.Survive {
+		if _, err := sqltext.PostgreSQL().Check(p.SQL); err != nil && p.Expect == "survive" {
 			continue // the tree never sees it: brackets without end
 		}
 		err := checks[key](p.SQL)
 		switch {
-		case p.Expect == exectest.Refuse && err == nil, p.Expect == exectest.Accept && err != nil:
+		case p.Expect == "refuse" && err == nil, p.Expect == "accept" && err != nil:
 			t.Errorf("%s, %v: %.200s\n%s: %v", p.Name, p.Expect, p.SQL, p.Why, err)
-		case p.Expect == exectest.Refuse:
+		case p.Expect == "refuse":
 			refused++
-		case p.Expect == exectest.Accept:
+		case p.Expect == "accept":
 			accepted++
 		}
 	}

@@ -81,7 +81,7 @@ func (c *conn) Set(settings map[string]string) error {
 	c.settings = nil
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if !strings.Contains(name, ".") {
-			return guard.Refuse(exec.ReasonScope, "the setting %s has no dot in its name: rules of row security read one as app.tenant", name)
+			return guard.Refuse("scope", "the setting %s has no dot in its name: rules of row security read one as app.tenant", name)
 		}
 		c.settings = append(c.settings, "SELECT pg_catalog.set_config("+literal(name)+", "+literal(settings[name])+", true)")
 	}
@@ -110,7 +110,7 @@ func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
 	if err != nil || len(results[0]) == 0 {
 		return err
 	}
-	return guard.Refuse(exec.ReasonScope, "%s has no row security that holds for the role of the pool: ENABLE ROW LEVEL SECURITY, "+
+	return guard.Refuse("scope", "%s has no row security that holds for the role of the pool: ENABLE ROW LEVEL SECURITY, "+
 		"and connect as a role without BYPASSRLS that does not own the table, or list it in Policy.Shared", results[0][0][0])
 }
 
@@ -148,12 +148,12 @@ func (w *walk) placeTable(f *guard.Finder, table tableAt) error {
 	before := first - 1
 	switch {
 	case w.sampled[table.RangeVar]:
-		return guard.Refuse(exec.ReasonRows, "a sample of %s would be one of other rows too", table.Relname)
+		return guard.Refuse("rows", "a sample of %s would be one of other rows too", table.Relname)
 	case table.Inh:
 	case len(table.relation.Holds) > 0:
-		return guard.Refuse(exec.ReasonRows, "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
+		return guard.Refuse("rows", "%s has its rows in tables that inherit from it, which ONLY leaves out", table.Relname)
 	case f.Word(before) != "only":
-		return guard.Refuse(exec.ReasonRows, "ONLY stands before a bracket: name %s without it", table.Relname)
+		return guard.Refuse("rows", "ONLY stands before a bracket: name %s without it", table.Relname)
 	default:
 		f.Put(f.Pos(before), f.End(before), "")
 		before--
@@ -174,7 +174,7 @@ func (w *walk) placeColumn(f *guard.Finder, c columnAt) error {
 		last := len(c.Path) - 1
 		qualifier = c.Path[:last]
 		if name := c.Path[last]; hiddenColumns[name] && w.isHidden(name, qualifier, c.Select) {
-			return guard.Refuse(exec.ReasonRows, "%s tells where rows are stored, other ones too", name)
+			return guard.Refuse("rows", "%s tells where rows are stored, other ones too", name)
 		}
 	}
 	if len(qualifier) < 2 {

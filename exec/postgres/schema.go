@@ -17,7 +17,7 @@ import (
 // made.
 //
 // What is read of a table:
-//   - Its kind: views and materialized views are schema.View, all others schema.BaseTable.
+//   - Its kind: views and materialized views are "view", all others "table".
 //   - Columns that the user may read, with the type as the engine writes it. Values of a column of an enum, or of arrays
 //     of one, are its labels. The description of a column of a domain names the type under it. The description of a column of a composite type lists the fields.
 //   - The primary key in its own order.
@@ -38,12 +38,12 @@ func (r *reading) schema() *schema.Schema {
 		if why := broken[t.Relation]; t.shown && why != "" {
 			r.leaveOut(s, t, why)
 		} else if t.shown {
-			t.table = &schema.Table{Schema: t.schema, Name: t.name, Kind: schema.BaseTable}
+			t.table = &schema.Table{Schema: t.schema, Name: t.name, Kind: "table"}
 			if t.schema == r.standard {
 				t.table.Schema = ""
 			}
 			if t.kind == "v" || t.kind == "m" {
-				t.table.Kind = schema.View
+				t.table.Kind = "view"
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (r *reading) leaveOut(s *schema.Schema, t *relation, why string) {
 	if t.schema == r.standard {
 		name.Schema = ""
 	}
-	s.LeftOut = append(s.LeftOut, schema.Omitted{Item: schema.View, Table: name, Reason: why})
+	s.LeftOut = append(s.LeftOut, schema.Omitted{Item: "view", Table: name, Reason: why})
 	if r.policy.AllowsTable(t.schema, t.name) {
 		r.warn("broken-view", "the view "+t.name+" is left out of the schema, since "+why)
 	}

@@ -84,14 +84,14 @@ func readings(s string) (n int) {
 // exec's own and may have parameters, or has the rules of exec in it.
 func (c *catalog) read(s string, ours bool) (*walk, error) {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
-		return nil, &exec.InvalidError{Fault: exec.FaultSyntax, Message: "the text is not UTF-8 or has a zero byte"}
+		return nil, &exec.InvalidError{Fault: "syntax", Message: "the text is not UTF-8 or has a zero byte"}
 	}
 	most := mostReadings
 	if ours {
 		most = mostSpliced
 	}
 	if n := readings(s); n > most {
-		return nil, guard.Refuse(exec.ReasonTooComplex, "the parser would read %d tokens again, for brackets around brackets around queries, "+
+		return nil, guard.Refuse("too-complex", "the parser would read %d tokens again, for brackets around brackets around queries, "+
 			"SUBSTRING, OVERLAY or JSON_OBJECT; at most %d may be", n, most)
 	}
 	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, defined: map[string]bool{}, sampled: map[*ast.RangeVar]bool{}}
@@ -114,10 +114,10 @@ func (c *catalog) read(s string, ours bool) (*walk, error) {
 func selected(s string) *ast.ParseResult {
 	tree, err := parser.ParseToTree(s)
 	if err != nil {
-		guard.Abort(&exec.InvalidError{Fault: exec.FaultSyntax, Message: err.Error()})
+		guard.Abort(&exec.InvalidError{Fault: "syntax", Message: err.Error()})
 	}
 	if len(tree.GetStmts()) != 1 || tree.Stmts[0].GetStmt().GetSelectStmt() == nil {
-		reject(sqltext.ReasonNotReadOnly, "it is not one SELECT")
+		reject("not-read-only", "it is not one SELECT")
 	}
 	return tree
 }
@@ -170,9 +170,9 @@ func (w *walk) visit(message any, inside func()) {
 func unlistedMessage(t reflect.Type) error {
 	message := t.Name()
 	if message == "LockingClause" || message == "IntoClause" || strings.HasSuffix(message, "Stmt") {
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", message)
+		return guard.Refuse("not-read-only", "it does more than read: %s", message)
 	}
-	return guard.Refuse(exec.ReasonStatement, "%s is not on the list of what a statement may have", message)
+	return guard.Refuse("statement", "%s is not on the list of what a statement may have", message)
 }
 
 // query walks a SELECT, its common table expressions first. Each of these is known to those behind it and to the SELECT; with
@@ -210,7 +210,7 @@ func (w *walk) sources(message any) {
 	case *ast.RangeTableSample:
 		w.sampled[m.Relation.GetRangeVar()] = true
 		if method := names(m.Method); !isBuiltin(method) || !samplings[method[len(method)-1]] {
-			reject(exec.ReasonFunction, "a sample is taken by bernoulli or system")
+			reject("function", "a sample is taken by bernoulli or system")
 		}
 	case *ast.JoinExpr:
 		w.join(m)
@@ -274,7 +274,7 @@ func (w *walk) names(message any) {
 		}
 	case *ast.ParamRef:
 		if !w.ours {
-			reject(exec.ReasonStatement, "it has a parameter")
+			reject("statement", "it has a parameter")
 		}
 	}
 }
@@ -305,7 +305,7 @@ func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
 
 func (w *walk) table(m *ast.RangeVar) {
 	if m.Catalogname != "" {
-		reject(exec.ReasonTable, "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
+		reject("table", "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
 	}
 	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
 		w.source(nil, m.Alias, m.Relname, false)
@@ -358,12 +358,12 @@ func (w *walk) behindDots() {
 			}
 		}
 		if meant == 0 || other > 0 {
-			reject(exec.ReasonFunction, ".%s may call the function %[1]s, which is not on the list", d.name)
+			reject("function", ".%s may call the function %[1]s, which is not on the list", d.name)
 		}
 	}
 }
 
 // reject ends a walk with a refusal.
-func reject(reason sqltext.Reason, format string, args ...any) {
+func reject(reason string, format string, args ...any) {
 	guard.Abort(guard.Refuse(reason, format, args...))
 }

@@ -200,7 +200,7 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 					}
 				}
 				if closed && v.Refused == nil { // a prompt may show it: it does not say what
-					v.Refused = guard.Refuse(exec.ReasonTable, "the view %s may read what may not be read", v.Name)
+					v.Refused = guard.Refuse("table", "the view %s may read what may not be read", v.Name)
 				}
 			}
 		}

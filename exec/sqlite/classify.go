@@ -13,7 +13,6 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/schema"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // classify gives an error of the driver its type, by the beginning of its message: the codes of SQLite are hidden in
@@ -37,7 +36,7 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	}
 	switch {
 	case starts("not authorized", "access to ", "attempt to write a readonly database"):
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "%s", message)
+		return guard.Refuse("not-read-only", "%s", message)
 	case starts("database is locked", "database table is locked", "database schema is locked"):
 		return fmt.Errorf("%w: %s", exec.ErrBusy, message)
 	case starts("file is not a database", "database disk image is malformed", "unable to open database file",
@@ -52,17 +51,17 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 	case compiling && starts("out of memory", "Expression tree is too large", "too many", "parser stack overflow",
 		"statement too long", "at most ", "query aborted", "variable number must be"):
 		// "out of memory" while compiling is the limit on the length of a program.
-		return guard.Refuse(exec.ReasonTooComplex, "%s", message)
+		return guard.Refuse("too-complex", "%s", message)
 	case starts("out of memory", "database or disk is full"):
 		return &exec.LimitError{Limit: "memory"}
 	case starts("near ", "unrecognized token", "incomplete input"):
-		return &exec.InvalidError{Fault: exec.FaultSyntax, Message: message}
+		return &exec.InvalidError{Fault: "syntax", Message: message}
 	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column", "table "):
 		return absent(message)
 	case compiling:
-		return &exec.InvalidError{Fault: exec.FaultCompile, Message: message}
+		return &exec.InvalidError{Fault: "compile", Message: message}
 	default:
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(message)}
+		return &exec.InvalidError{Fault: "run", Message: masked(message)}
 	}
 }
 
@@ -77,13 +76,13 @@ func absent(message string) error {
 	}
 	tag := builtWith[schema.FoldCase(name)]
 	if tag == "" || kind != "no such function" {
-		return &exec.InvalidError{Fault: exec.FaultSchema, Message: message, Name: name}
+		return &exec.InvalidError{Fault: "schema", Message: message, Name: name}
 	}
 	message += ", which this build of SQLite lacks: the build tag " + tag + " of mattn/go-sqlite3 adds it"
 	if tag == mathTag {
 		message += ", or sqlite.Math of exec/sqlite"
 	}
-	return &exec.InvalidError{Fault: exec.FaultCompile, Message: message} // no other name would do
+	return &exec.InvalidError{Fault: "compile", Message: message} // no other name would do
 }
 
 const mathTag = "sqlite_math_functions"

@@ -63,13 +63,13 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 	var err error
 	defer func() {
 		if r := recover(); r != nil {
-			err = guard.Refuse(exec.ReasonGuard, "the authorizer panicked: %v", r)
+			err = guard.Refuse("guard", "the authorizer panicked: %v", r)
 		}
 		if verdict = allow; err != nil {
 			verdict = deny
 		}
 		if err != nil && g.refused == nil && !errors.As(err, &g.refused) {
-			g.refused = guard.Refuse(exec.ReasonGuard, "%v", err)
+			g.refused = guard.Refuse("guard", "%v", err)
 		}
 	}()
 	err = g.decide(op, arg1, arg2, database)
@@ -79,7 +79,7 @@ func (g *gate) authorize(op int, arg1, arg2, database string) (verdict int) {
 // decide returns the refusal of what SQLite asks for.
 func (g *gate) decide(op int, arg1, arg2, database string) error {
 	if g.application != nil && g.application(op, arg1, arg2, database) != allow {
-		return guard.Refuse(exec.ReasonGuard, "the application's own authorizer does not allow it")
+		return guard.Refuse("guard", "the application's own authorizer does not allow it")
 	}
 	if g.own {
 		return nil
@@ -91,7 +91,7 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 		name := schema.FoldCase(arg2)
 		g.functions = append(g.functions, name)
 		if !g.catalog.functions[name] {
-			return guard.Refuse(exec.ReasonFunction, "%s is not allowed here", name)
+			return guard.Refuse("function", "%s is not allowed here", name)
 		}
 		return nil
 	case opRead:
@@ -106,9 +106,9 @@ func (g *gate) decide(op int, arg1, arg2, database string) error {
 		if schema.FoldCase(arg1) == "data_version" && arg2 == "" && g.catalog.fts5 {
 			return nil
 		}
-		return &exec.RefusedError{Reason: exec.ReasonStatement, Detail: "it runs PRAGMA " + arg1, Writes: true}
+		return &exec.RefusedError{Reason: "statement", Detail: "it runs PRAGMA " + arg1, Writes: true}
 	default:
-		return guard.Refuse(sqltext.ReasonNotReadOnly, "it does more than read: %s", actionName(op, arg1))
+		return guard.Refuse("not-read-only", "it does more than read: %s", actionName(op, arg1))
 	}
 }
 
@@ -139,16 +139,16 @@ func (c *catalog) readable(table, column, database string, s *sqltext.Statement)
 		case len(c.named[name]) > 1 && !strings.EqualFold(detail, table+" may not be read"):
 			detail += ", and " + table + " could be that one: name its schema"
 		}
-		return guard.Refuse(exec.ReasonTable, "%s", detail)
+		return guard.Refuse("table", "%s", detail)
 	}
 	r := c.find(database, table)
 	switch {
 	case r == nil && c.functions[name] && len(c.named[name]) == 0 && !c.temp[name]:
 		return nil // a table-valued function
 	case r == nil:
-		return guard.Refuse(exec.ReasonTable, "%s is no table of the schema", qualified(database, table))
+		return guard.Refuse("table", "%s is no table of the schema", qualified(database, table))
 	case !r.Allowed():
-		return guard.Refuse(exec.ReasonTable, "%s may not be read", qualified(database, table))
+		return guard.Refuse("table", "%s may not be read", qualified(database, table))
 	case r.Refused != nil:
 		return r.Refused
 	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqlshape.ColumnRef) bool { return schema.EqualFold(m.Column, column) }):
@@ -158,7 +158,7 @@ func (c *catalog) readable(table, column, database string, s *sqltext.Statement)
 	case c.exact && !r.Has(column) && column != "" && !strings.EqualFold(column, "rowid"):
 		// SQLite compiles again when the schema changes. The policy was not checked for a column that is new since
 		// then.
-		return guard.Refuse(exec.ReasonColumn, "%s.%s is no column of the schema", qualified(database, table), column)
+		return guard.Refuse("column", "%s.%s is no column of the schema", qualified(database, table), column)
 	}
 	return nil
 }

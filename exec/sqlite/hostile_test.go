@@ -94,7 +94,7 @@ func TestMemory(t *testing.T) {
 	}
 	e := engine()
 	for _, test := range tests {
-		e.Payloads = append(e.Payloads, exectest.Payload{Name: test.name, SQL: test.sql, Why: test.why, Expect: exectest.Survive})
+		e.Payloads = append(e.Payloads, exectest.Payload{Name: test.name, SQL: test.sql, Why: test.why, Expect: "survive"})
 	}
 	e.CheckPayloads(t)
 }

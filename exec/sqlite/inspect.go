@@ -88,11 +88,11 @@ func (in *inspection) list() error {
 		}
 		switch kinds[d.name] {
 		case "table":
-			t.Kind = schema.BaseTable
+			t.Kind = "table"
 		case "view":
-			t.Kind = schema.View
+			t.Kind = "view"
 		case "virtual":
-			t.Kind = schema.Virtual
+			t.Kind = "virtual"
 		default:
 			continue // a shadow table
 		}
@@ -113,7 +113,7 @@ func (in *inspection) readColumns() error {
 		return err
 	}
 	const others = "IN ('view', 'virtual')"
-	isTable := func(t schema.Table) bool { return t.Kind == schema.BaseTable }
+	isTable := func(t schema.Table) bool { return t.Kind == "table" }
 	if !slices.ContainsFunc(in.tables, func(t schema.Table) bool { return !isTable(t) }) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (in *inspection) readColumns() error {
 // warn tells of a view or virtual table that SQLite cannot open, unless the policy keeps its name back.
 func (in *inspection) warn(t *schema.Table, cause error) {
 	code, what, why := "broken-view", "view", ""
-	if t.Kind == schema.Virtual {
+	if t.Kind == "virtual" {
 		code, what = "broken-table", "virtual table"
 	}
 	if !in.policy.AllowsTable(in.database.name, t.Name) {
@@ -228,7 +228,7 @@ func (in *inspection) once(text string) string {
 func (in *inspection) drop() {
 	var lost []string
 	for _, t := range in.tables {
-		if t.Kind == schema.Virtual && len(t.Columns) == 0 {
+		if t.Kind == "virtual" && len(t.Columns) == 0 {
 			lost = append(lost, schema.FoldCase(t.Name))
 		}
 	}
@@ -236,7 +236,7 @@ func (in *inspection) drop() {
 		if len(t.Columns) == 0 {
 			return true
 		}
-		return t.Kind == schema.BaseTable && slices.ContainsFunc(lost, func(name string) bool {
+		return t.Kind == "table" && slices.ContainsFunc(lost, func(name string) bool {
 			suffix, ok := strings.CutPrefix(schema.FoldCase(t.Name), name+"_")
 			return ok && isShadowSuffix(suffix)
 		})

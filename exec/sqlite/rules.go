@@ -31,7 +31,7 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.TablePositio
 			continue
 		}
 		if ref.Schema == s.In && commons[schema.FoldCase(ref.Name)] {
-			return nil, guard.Refuse(exec.ReasonRows,
+			return nil, guard.Refuse("rows",
 				"%[1]s is a table and a common table expression too: write main.%[1]s for the table, or give the other one another name", ref.Name)
 		}
 		ruled = append(ruled, ref)
@@ -113,7 +113,7 @@ func (c *catalog) rowids(s *exec.Statement, ruled []sqlshape.TableRef) error {
 			r := c.find(ref.Schema, ref.Name)
 			qualifier := m.Qualifier[strings.LastIndexByte(m.Qualifier, '.')+1:]
 			if !r.View && !r.Has(name) && (qualifier == "" || schema.EqualFold(qualifier, cmp.Or(ref.Alias, ref.Name))) {
-				return guard.Refuse(exec.ReasonRows, "only some rows of %s may be read, and so its %s may not: name a column", r.Name, m.Column)
+				return guard.Refuse("rows", "only some rows of %s may be read, and so its %s may not: name a column", r.Name, m.Column)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqlshape.TableRef) er
 		relation := c.find(ruled[k].Schema, ruled[k].Name)
 		for _, ref := range refs {
 			if schema.FoldCase(cmp.Or(ref.Alias, ref.Name)) == name && (ref.Alias != "" || !ref.Base() || c.find(ref.Schema, ref.Name) != relation) {
-				return guard.Refuse(exec.ReasonRows, "%s.%s and another %[2]s: give one of them an alias", in, relation.Name)
+				return guard.Refuse("rows", "%s.%s and another %[2]s: give one of them an alias", in, relation.Name)
 			}
 		}
 		f.Put(f.Pos(i), f.Pos(i+2), "")
@@ -170,13 +170,13 @@ func (c *conn) Placed(ctx context.Context, s *exec.Statement) error {
 	c.close()
 	if err != nil {
 		if exec.IsRejection(err) {
-			return guard.Refuse(exec.ReasonRows, "it cannot be read through the rules about rows: %v", strings.TrimPrefix(err.Error(), "exec: "))
+			return guard.Refuse("rows", "it cannot be read through the rules about rows: %v", strings.TrimPrefix(err.Error(), "exec: "))
 		}
 		return err
 	}
 	for _, u := range heard {
 		if u.Relation.Ruled() {
-			return guard.Refuse(exec.ReasonRows, "it reads %s where no rule can stand", u.Relation.Name)
+			return guard.Refuse("rows", "it reads %s where no rule can stand", u.Relation.Name)
 		}
 	}
 	return nil
@@ -195,7 +195,7 @@ func (c *catalog) traps(text string) (traps []string, err error) {
 				continue
 			}
 			if t.Raw(i-1) == "." && schema.EqualFold(t.Value(i-2), r.Schema) {
-				return nil, guard.Refuse(exec.ReasonRows, "it names %s.%s where no rule can stand", r.Schema, r.Name)
+				return nil, guard.Refuse("rows", "it names %s.%s where no rule can stand", r.Schema, r.Name)
 			}
 			if !trapped[name] && r == c.find("", name) {
 				trapped[name] = true

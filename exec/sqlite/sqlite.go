@@ -130,7 +130,7 @@ func (Dialect) SampleRows(
 	s := guard.NewSampled(quoted(cmp.Or(t.Schema, mainSchema))+"."+quoted(t.Name), t, o, quoted, func(_, column string) string {
 		return fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", column, o.Cut)
 	})
-	if t.Kind == schema.BaseTable {
+	if t.Kind == "table" {
 		// SQLite may else read a covering index instead of the table, and give the rows in its order.
 		s.From += " NOT INDEXED"
 		// A key is not quoted: in a WITHOUT ROWID table a quoted one would be a string.

@@ -123,15 +123,15 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 	}{
 		{
 			"a new column of a denied name", "SELECT * FROM t", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'",
-			&exec.RefusedError{Reason: exec.ReasonColumn, Detail: "t.password is no column of the schema"},
+			&exec.RefusedError{Reason: "column", Detail: "t.password is no column of the schema"},
 		},
 		{
 			"a column has gone", `SELECT "t".note FROM t`, "DROP VIEW v; ALTER TABLE t DROP COLUMN note",
-			&exec.InvalidError{Fault: exec.FaultSchema, Message: "no such column: t.note", Name: "t.note"},
+			&exec.InvalidError{Fault: "schema", Message: "no such column: t.note", Name: "t.note"},
 		},
 		{
 			"a table has gone", "SELECT note FROM t", "DROP VIEW v; DROP TABLE t",
-			&exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t", Name: "t"},
+			&exec.InvalidError{Fault: "schema", Message: "no such table: t", Name: "t"},
 		},
 		{"an index", "SELECT note FROM t", "CREATE INDEX i ON t(note)", nil},
 	} {

@@ -42,7 +42,7 @@ func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
 		most += noRowStores * strings.Count(s.SQL(), noRow)
 	}
 	if s.Size.Stores > most {
-		return nil, guard.Refuse(exec.ReasonTooComplex,
+		return nil, guard.Refuse("too-complex",
 			"%d subqueries, views, joins and DISTINCTs could hold rows at once; at most %d may", s.Size.Stores, most)
 	}
 	n := &guard.Names{}
@@ -69,7 +69,7 @@ func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
 	m = c.through(m)
 	for _, name := range m.sorted() {
 		if detail := c.hidden(name); detail != "" {
-			return nil, guard.Refuse(exec.ReasonTable, "%s, and USING, NATURAL and INDEXED BY do not name what they read: use ON", detail)
+			return nil, guard.Refuse("table", "%s, and USING, NATURAL and INDEXED BY do not name what they read: use ON", detail)
 		}
 		for _, r := range c.named[name] {
 			if !slices.Contains(n.Relations(), r) {

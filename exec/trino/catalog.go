@@ -140,9 +140,9 @@ func (r *reading) relations(ctx context.Context) error {
 		case n < 0:
 			definitions[t] = name.String
 		case n == 0:
-			found := schema.Table{Schema: r.conn.at.label(t), Name: t.name, Kind: schema.BaseTable}
+			found := schema.Table{Schema: r.conn.at.label(t), Name: t.name, Kind: "table"}
 			if name.String == "VIEW" {
-				found.Kind = schema.View
+				found.Kind = "view"
 			}
 			tables, keys = append(tables, found), append(keys, t)
 		case len(keys) > 0 && keys[len(keys)-1] == t: // else it was made meanwhile
@@ -161,7 +161,7 @@ func (r *reading) relations(ctx context.Context) error {
 		}
 		r.at[t] = len(r.catalog.Schema.Tables)
 		r.catalog.Schema.Tables = append(r.catalog.Schema.Tables, tables[i])
-		r.add(&facts{table: t, definition: definitions[t]}, names[t], tables[i].Kind == schema.View)
+		r.add(&facts{table: t, definition: definitions[t]}, names[t], tables[i].Kind == "view")
 	}
 	return err
 }

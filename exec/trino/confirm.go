@@ -58,7 +58,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 	tables, err := c.inputs(ctx, c.at, bound(s.Statement, s.Args))
 	var invalid *exec.InvalidError
 	switch {
-	case errors.As(err, &invalid) && invalid.Fault == exec.FaultSchema:
+	case errors.As(err, &invalid) && invalid.Fault == "schema":
 		c.doubt = true
 		if p.Restricts() && slices.Contains(s.Names.Absent, strings.ToLower(invalid.Name)) {
 			return seen, guard.NotReadable(strings.ToLower(invalid.Name)) // as if it was denied
@@ -81,7 +81,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 		case !p.Restricts() || called[t.name] || slices.Contains(under, t):
 		case r == nil:
 			c.doubt = true
-			return seen, guard.Refuse(exec.ReasonTable,
+			return seen, guard.Refuse("table",
 				"the server reads %s, which the statement does not name and none of its views explains", t.name)
 		default:
 			seen.Relations = append(seen.Relations, r)
@@ -135,7 +135,7 @@ func (c *conn) judge(ctx context.Context, k *known, f *facts) (tables []table, e
 		return nil, guard.NotReadable(f.name)
 	}
 	no := func(why string) ([]table, error) {
-		return nil, guard.Refuse(exec.ReasonTable, "the view %s %s", f.name, why)
+		return nil, guard.Refuse("table", "the view %s %s", f.name, why)
 	}
 	tables, err = c.inputs(ctx, c.at, "SELECT * FROM "+f.quoted())
 	switch {
@@ -219,7 +219,7 @@ func (c *conn) probe(ctx context.Context, t table, name string) (denied bool, er
 	_, err = c.text(ctx, c.at, "EXPLAIN (TYPE VALIDATE) SELECT "+item+" FROM "+t.quoted())
 	var refused *exec.RefusedError
 	switch {
-	case errors.As(err, &refused) && (refused.Reason == exec.ReasonColumn || refused.Reason == exec.ReasonTable):
+	case errors.As(err, &refused) && (refused.Reason == "column" || refused.Reason == "table"):
 		return true, nil
 	case errors.As(err, new(*exec.InvalidError)):
 		return false, nil
@@ -250,10 +250,10 @@ func (c *conn) inputs(ctx context.Context, at home, text string) ([]table, error
 		Output *json.RawMessage `json:"outputTable"`
 	}
 	if err := json.Unmarshal([]byte(answer), &plan); err != nil || plan.Inputs == nil {
-		return nil, guard.Refuse(exec.ReasonGuard, "the server does not say which tables the statement reads")
+		return nil, guard.Refuse("guard", "the server does not say which tables the statement reads")
 	}
 	if plan.Output != nil {
-		return nil, guard.Refuse(sqltext.ReasonNotReadOnly, "the statement writes")
+		return nil, guard.Refuse("not-read-only", "the statement writes")
 	}
 	var tables []table
 	for _, input := range *plan.Inputs {

@@ -235,7 +235,7 @@ const (
 // would have to be put back.
 func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duration) (exec.GuardedConn, error) {
 	if p.dialect.AsUser && p.dialect.user == "" {
-		return exec.GuardedConn{}, guard.Refuse(exec.ReasonScope, "the question has no scope")
+		return exec.GuardedConn{}, guard.Refuse("scope", "the question has no scope")
 	}
 	s, err := remembered(p, "session", func() (session, error) { return askSession(ctx, sqlConn, p.dialect) })
 	if err != nil {

@@ -85,11 +85,11 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 func (d Dialect) As(settings map[string]string) (exec.Dialect, error) {
 	switch user := settings["user"]; {
 	case !d.AsUser && len(settings) > 0:
-		return nil, guard.Refuse(exec.ReasonScope, "Trino takes settings of a scope where Dialect.AsUser is set")
+		return nil, guard.Refuse("scope", "Trino takes settings of a scope where Dialect.AsUser is set")
 	case !d.AsUser:
 		return d, nil
 	case user == "" || len(settings) > 1 || strings.ContainsFunc(user, unicode.IsControl):
-		return nil, guard.Refuse(exec.ReasonScope, "the scope has to have one setting, \"user\": the user as whom Trino is asked")
+		return nil, guard.Refuse("scope", "the scope has to have one setting, \"user\": the user as whom Trino is asked")
 	default:
 		d.user = user
 		return d, nil

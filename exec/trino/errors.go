@@ -12,7 +12,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // meanings are what errors of the server say of a statement, by their names or, where none of them has the name, by their
@@ -27,35 +26,35 @@ var meanings = []struct {
 	{names: guard.Set(`QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE
 		CLUSTER_OUT_OF_MEMORY`), of: func(e *driverpkg.ErrTrino) error { return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message) }},
 	{names: guard.Set("PERMISSION_DENIED"), of: forbidden},
-	{names: guard.Set("READ_ONLY_VIOLATION"), of: refusal(sqltext.ReasonNotReadOnly)},
+	{names: guard.Set("READ_ONLY_VIOLATION"), of: refusal("not-read-only")},
 	{names: guard.Set(`QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED
-		GENERATED_BYTECODE_TOO_LARGE TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED`), of: refusal(exec.ReasonTooComplex)},
+		GENERATED_BYTECODE_TOO_LARGE TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED`), of: refusal("too-complex")},
 	{names: guard.Set("EXCEEDED_SCAN_LIMIT"), of: limit("scan")},
 	{names: guard.Set("EXCEEDED_FUNCTION_MEMORY_LIMIT"), kind: "INSUFFICIENT_RESOURCES", of: limit("memory")},
-	{names: guard.Set("SYNTAX_ERROR"), of: invalid(exec.FaultSyntax)},
+	{names: guard.Set("SYNTAX_ERROR"), of: invalid("syntax")},
 	{names: guard.Set(`TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME
 		MISSING_TABLE MISSING_COLUMN_NAME MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW
-		VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL`), of: invalid(exec.FaultSchema)},
+		VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL`), of: invalid("schema")},
 	{names: guard.Set(`DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT
 		SUBQUERY_MULTIPLE_ROWS GENERIC_USER_ERROR INVALID_ARGUMENTS NOT_FOUND_IN_MAP JSON_INPUT_CONVERSION_ERROR
 		JSON_OUTPUT_CONVERSION_ERROR JSON_VALUE_RESULT_ERROR PATH_EVALUATION_ERROR INVALID_WINDOW_FRAME INVALID_ROW_FILTER
 		CONSTRAINT_VIOLATION`), of: func(e *driverpkg.ErrTrino) error {
-		return &exec.InvalidError{Fault: exec.FaultRun, Message: masked(e.Message)}
+		return &exec.InvalidError{Fault: "run", Message: masked(e.Message)}
 	}},
-	{kind: "USER_ERROR", of: invalid(exec.FaultCompile)}, // the statement makes no sense
+	{kind: "USER_ERROR", of: invalid("compile")}, // the statement makes no sense
 }
 
 func limit(of string) func(*driverpkg.ErrTrino) error {
 	return func(*driverpkg.ErrTrino) error { return &exec.LimitError{Limit: of} }
 }
 
-func refusal(reason sqltext.Reason) func(*driverpkg.ErrTrino) error {
+func refusal(reason string) func(*driverpkg.ErrTrino) error {
 	return func(e *driverpkg.ErrTrino) error {
-		return &exec.RefusedError{Reason: reason, Detail: e.Message, Writes: reason == sqltext.ReasonNotReadOnly}
+		return &exec.RefusedError{Reason: reason, Detail: e.Message, Writes: reason == "not-read-only"}
 	}
 }
 
-func invalid(fault exec.Fault) func(*driverpkg.ErrTrino) error {
+func invalid(fault string) func(*driverpkg.ErrTrino) error {
 	return func(e *driverpkg.ErrTrino) error {
 		return &exec.InvalidError{Fault: fault, Message: e.Message, Name: nameIn(e)}
 	}
@@ -63,12 +62,12 @@ func invalid(fault exec.Fault) func(*driverpkg.ErrTrino) error {
 
 // forbidden is what the server's access control says.
 func forbidden(e *driverpkg.ErrTrino) error {
-	reason := exec.ReasonTable
+	reason := "table"
 	switch {
 	case strings.Contains(e.Message, "columns"):
-		reason = exec.ReasonColumn
+		reason = "column"
 	case strings.Contains(e.Message, "function"):
-		reason = exec.ReasonFunction
+		reason = "function"
 	}
 	return refusal(reason)(e)
 }

@@ -50,7 +50,7 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 			}
 		}
 		known.Relations = append(known.Relations, guard.RelationOf(named, t))
-		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == schema.View {
+		if !p.AllowsTable(named, t.Name) || len(p.DenyColumns) > 0 && len(p.AllowTables) == 0 && t.Kind == "view" {
 			continue
 		}
 		if name := exactly(in); !slices.Contains(catalogs, name) {

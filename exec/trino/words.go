@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -140,7 +139,7 @@ func (w *speller) token(i int, bound bool) error {
 		why = "a string, name or comment has no end"
 	}
 	if why != "" {
-		return guard.Refuse(exec.ReasonStatement, "%s", why)
+		return guard.Refuse("statement", "%s", why)
 	}
 	return nil
 }
@@ -224,13 +223,13 @@ func (w *speller) bracket(i int) (call string, err error) {
 		if slices.ContainsFunc(w.extra, func(f string) bool { return strings.EqualFold(f, name) }) {
 			return name, nil
 		}
-		return "", guard.Refuse(exec.ReasonFunction, "the function %s stands behind the name of a catalog or schema; built-in functions need none", name)
+		return "", guard.Refuse("function", "the function %s stands behind the name of a catalog or schema; built-in functions need none", name)
 	case w.is(i-2, "as"), w.lists(i), word && keywords[name]: // a type, or an alias
 		return "", nil
 	case functions[name] || word && forms[name]:
 		return name, nil
 	}
-	return "", guard.Refuse(exec.ReasonFunction, "the function %s is not on the list", name)
+	return "", guard.Refuse("function", "the function %s is not on the list", name)
 }
 
 // lists reports whether the bracket at token i holds the columns of an alias or of a common table expression.
@@ -264,10 +263,10 @@ func (w *speller) bounded() error {
 		}
 		weight, why := w.weight(i)
 		if why != "" {
-			return guard.Refuse(exec.ReasonFunction, "%s", why)
+			return guard.Refuse("function", "%s", why)
 		}
 		if grown *= max(1, weight); grown > mostGrown {
-			return guard.Refuse(exec.ReasonTooComplex, "the lengths that its functions ask for are over %d, multiplied", mostGrown)
+			return guard.Refuse("too-complex", "the lengths that its functions ask for are over %d, multiplied", mostGrown)
 		}
 	}
 	return nil

@@ -115,9 +115,9 @@ func FuzzLook(f *testing.F) {
 func rulesSchema() *schema.Schema {
 	columns := []schema.Column{{Name: "id"}, {Name: "Password"}}
 	return &schema.Schema{Default: "shop", Tables: []schema.Table{
-		{Schema: "shop", Name: "users", Kind: schema.BaseTable, Columns: columns},
-		{Schema: "shop", Name: "logins", Kind: schema.View, Columns: columns},
-		{Schema: "tpch.tiny", Name: "a.b|c", Kind: schema.BaseTable, Columns: columns[:1]},
+		{Schema: "shop", Name: "users", Kind: "table", Columns: columns},
+		{Schema: "shop", Name: "logins", Kind: "view", Columns: columns},
+		{Schema: "tpch.tiny", Name: "a.b|c", Kind: "table", Columns: columns[:1]},
 	}}
 }
 

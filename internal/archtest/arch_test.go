@@ -26,6 +26,7 @@ var bottom = []string{
 	"internal/words", "internal/background", "internal/atomicfile", "internal/fields", "internal/prompttext", "internal/slots", "internal/progress",
 	"internal/sqlshape", "internal/redact", "internal/tracepage", "internal/dateprompt",
 	"internal/dialogue", "internal/evalbounds", "internal/resample", "internal/findings", "internal/rawreport",
+	"internal/llmerr", "internal/embedding", "internal/fileerr",
 }
 
 // allowed lists, for every package, the packages of ours that it may import beside
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	"exec/guard":            {"internal/driverrows", "internal/execerr", "internal/inspection", "internal/sampling", "sqltext", "result", "schema"},
 	"exec": {
 		"exec/guard", "internal/checks", "internal/execerr", "internal/inspection", "internal/periods", "internal/quoting",
-		"internal/sampling", "internal/snapshot", "sqltext", "result", "schema", "trace",
+		"internal/sampling", "internal/snapshot", "sqltext", "result", "schema", "trace", "vote",
 	},
 	"exec/sqlite":           {"exec", "exec/guard", "internal/driverrows", "internal/execerr", "sqltext", "result", "schema", "trace"},
 	"exec/exectest":         {"exec", "exec/guard", "internal/dbtest", "sqltext", "result", "schema", "trace"},
@@ -101,7 +102,7 @@ var allowed = map[string][]string{
 		"internal/intent", "internal/contradict", "internal/aboutschema", "internal/confighash", "internal/answerable", "internal/periods", "internal/summary",
 		"internal/snapshot"),
 	"tool":          {"failure", "result", "session"},
-	"texttosqltest": {"failure", "knowledge", "result", "session"},
+	"texttosqltest": {"failure", "knowledge", "result", "session", "strategy"},
 	"eval":          {"llm", "exec", "exec/sqlite", "vote", "schema", "sqltext", "result", "trace"},
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Check is an exec.Check that holds a statement to corrections of the user, by what the engine says it reads. A
-// statement is an *exec.InvalidError with exec.FaultConstraint if it reads a rejected table, does not read a selected
+// statement is an *exec.InvalidError with "constraint" if it reads a rejected table, does not read a selected
 // one, or does not read both columns of a mandatory join. Corrections of other kinds reject nothing.
 //
 // SQLite does not report the columns that USING and NATURAL JOIN compare. A column that USING names counts as read, and
@@ -50,7 +50,7 @@ func (l Check) Check(ctx context.Context, s *exec.Runner, c *exec.Checked) error
 	}
 	for i, x := range l {
 		if wrong := r.against(x); wrong != "" {
-			return &exec.InvalidError{Fault: exec.FaultConstraint, Message: prompttext.OneLine(l[i].String()) + "; the statement " + wrong}
+			return &exec.InvalidError{Fault: "constraint", Message: prompttext.OneLine(l[i].String()) + "; the statement " + wrong}
 		}
 	}
 	return nil

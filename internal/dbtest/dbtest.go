@@ -92,7 +92,7 @@ func Answers(ctx context.Context, db *exec.DB, text string, rows int) error {
 // RanNothing reports whether a statement failed before any of it ran.
 func RanNothing(err error) bool {
 	var invalid *exec.InvalidError
-	return errors.As(err, new(*exec.RefusedError)) || errors.As(err, &invalid) && invalid.Fault != exec.FaultRun
+	return errors.As(err, new(*exec.RefusedError)) || errors.As(err, &invalid) && invalid.Fault != "run"
 }
 
 // querier is a pool, or a connection.

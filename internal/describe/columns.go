@@ -166,7 +166,7 @@ func some(names []string) string {
 func profile(ctx context.Context, db *exec.DB, s *schema.Schema, jobs []job) (*schema.Schema, error) {
 	var tables []string
 	for _, job := range jobs {
-		if s.Tables[job.table].Kind != schema.View {
+		if s.Tables[job.table].Kind != "view" {
 			tables = append(tables, job.name.String())
 		}
 	}

@@ -237,10 +237,10 @@ lines"); CREATE VIEW seen AS SELECT a FROM open;`
 	db := dbOf(t, script, exec.Policy{DenyTables: []string{"denied"}, DenyColumns: []string{"closed.x", "closed.y", "secret"}})
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	with := *s // a schema of a caller may hold anything
-	with.Tables = append(slices.Clone(s.Tables), schema.Table{Name: "empty", Kind: schema.BaseTable},
-		schema.Table{Name: "sqlite_sequence", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "seq"}}},
-		schema.Table{Name: "denied", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "z"}}},
-		schema.Table{Name: "marked", Kind: schema.BaseTable, Columns: []schema.Column{
+	with.Tables = append(slices.Clone(s.Tables), schema.Table{Name: "empty", Kind: "table"},
+		schema.Table{Name: "sqlite_sequence", Kind: "table", Columns: []schema.Column{{Name: "seq"}}},
+		schema.Table{Name: "denied", Kind: "table", Columns: []schema.Column{{Name: "z"}}},
+		schema.Table{Name: "marked", Kind: "table", Columns: []schema.Column{
 			{Name: "pin", Sensitive: true, Profile: &schema.Profile{Examples: []any{"4711"}}},
 			{Name: "open", Profile: &schema.Profile{Examples: []any{"0815"}}},
 		}})
@@ -262,7 +262,7 @@ func TestDescribeLargeSchema(t *testing.T) {
 	var want []string
 	for i := range 500 {
 		name := fmt.Sprintf("t%03d", i)
-		s.Tables = append(s.Tables, schema.Table{Name: name, Kind: schema.BaseTable, Columns: []schema.Column{{Name: "id"}, {Name: "x"}}})
+		s.Tables = append(s.Tables, schema.Table{Name: name, Kind: "table", Columns: []schema.Column{{Name: "id"}, {Name: "x"}}})
 		want = append(want, name+": id x")
 	}
 	model := &writer{}
@@ -394,7 +394,7 @@ func TestDescribeHiddenValues(t *testing.T) {
 	db := dbOf(t, "CREATE TABLE t (long, none, photo BLOB); CREATE VIEW v AS SELECT 'shown' AS word;"+
 		"INSERT INTO t VALUES ('"+strings.Repeat("long text ", 20)+"', NULL, x'0102')", exec.Policy{})
 	s := testutil.Value(db.Schema(t.Context()))(t)
-	views := s.Project(func(t *schema.Table) bool { return t.Kind == schema.View }, func(*schema.Table, *schema.Column) bool { return true })
+	views := s.Project(func(t *schema.Table) bool { return t.Kind == "view" }, func(*schema.Table, *schema.Column) bool { return true })
 	for of, want := range map[*schema.Schema]string{s: "long\nnone; stored values: NULL only\nphoto BLOB\n", views: "word\n"} {
 		model := &writer{}
 		run(t, describe.Columns{Model: model}, db, of)

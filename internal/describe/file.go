@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/schema"
 )
 
@@ -21,7 +22,7 @@ type FileError struct {
 // Error says what is wrong, and what to do.
 func (e *FileError) Error() string {
 	text := "describe: " + e.File + ": " + e.Err.Error()
-	if errors.As(e.Err, new(*schema.DescriptionsError)) {
+	if errors.As(e.Err, new(*fileerr.Descriptions)) {
 		return text
 	}
 	return text + ": choose another file, or make this one writable"

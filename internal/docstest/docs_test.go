@@ -194,7 +194,7 @@ func TestMap(t *testing.T) {
 func TestTroubleshooting(t *testing.T) {
 	page := string(testutil.Value(os.ReadFile("docs/troubleshooting.md"))(t))
 	for _, err := range []error{
-		texttosql.ErrAbstained, llm.ErrBudget, context.DeadlineExceeded, exec.ErrBusy, session.ErrStale,
+		llm.ErrBudget, context.DeadlineExceeded, exec.ErrBusy, session.ErrStale,
 		&llm.Error{Class: llm.ClassPermanent, Status: http.StatusUnauthorized}, &llm.Error{Class: llm.ClassRateLimit},
 		&llm.Error{Class: llm.ClassOverloaded}, &llm.Error{Class: llm.ClassContextTooLong}, &llm.Error{Class: llm.ClassRefused},
 	} {
@@ -244,7 +244,7 @@ func TestWritingAStrategy(t *testing.T) {
 	}
 	noStar := exec.CheckFunc(func(ctx context.Context, s *exec.Runner, c *exec.Checked) error {
 		if c.Statement.Outline().Star {
-			return &exec.InvalidError{Fault: exec.FaultCompile, Message: "name the columns instead of *"}
+			return &exec.InvalidError{Fault: "compile", Message: "name the columns instead of *"}
 		}
 		return nil
 	})
@@ -269,7 +269,7 @@ func TestWritingAStrategy(t *testing.T) {
 		}
 	}
 	star := always("SELECT * FROM customers")
-	if _, err := engineOn(t, db, star, careful).Ask(t.Context(), "Which customers live in the USA?"); !errors.Is(err, texttosql.ErrNoCandidate) {
+	if _, err := engineOn(t, db, star, careful).Ask(t.Context(), "Which customers live in the USA?"); !errors.Is(err, strategy.ErrNoCandidate) {
 		t.Errorf("a statement that fails the check was answered: %v", err)
 	}
 	elected := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {

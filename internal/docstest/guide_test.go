@@ -26,7 +26,6 @@ import (
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/trace"
 )
 
 func Example_guidePolicy() {
@@ -122,7 +121,7 @@ func respond(w http.ResponseWriter, err error) {
 
 func Example_guideRespond() {
 	w := httptest.NewRecorder()
-	respond(w, texttosql.ErrEmptyQuestion)
+	respond(w, strategy.ErrEmptyQuestion)
 	fmt.Println(w.Code, w.Body)
 	// Output: 422 {"advice":"","class":"input","message":"The question is empty."}
 }
@@ -133,7 +132,7 @@ func Example_guideConfidence() {
 	engine, err := texttosql.New(db, model,
 		texttosql.WithStrategy(strategy.Consensus{MinConfidence: 0.6}))
 	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?")
-	if errors.Is(err, texttosql.ErrAbstained) {
+	if errors.As(err, new(*strategy.AbstainedError)) {
 		fmt.Println(answer.Closing(), "The best guess is", answer.SQL)
 	}
 	fmt.Println(answer.Ballot.Explain())
@@ -276,7 +275,7 @@ func Example_guideProgress() {
 	var engine *texttosql.Engine
 	answer, err := engine.Ask(ctx, "Which customers in the USA never ordered?", texttosql.WithID("request-17"),
 		texttosql.WithProgress(func(p texttosql.Progress) {
-			if p.Step == "sample" && p.Kind == trace.Ended {
+			if p.Step == "sample" && p.Kind == "ended" {
 				log.Print(p.ID, ": a sample has ended")
 			}
 		}))
@@ -289,7 +288,7 @@ func Example_guideBatch() {
 		{ID: "1", Text: "How many customers are there?"},
 		{ID: "2", Text: "Which order was the largest?"},
 	})
-	for answer, err := range engine.AskAll(ctx, questions, texttosql.Batch{Parallel: 4}) {
+	for answer, err := range engine.AskAll(ctx, questions, 4) {
 		if err != nil {
 			log.Print(answer.Question.ID, ": ", err)
 			continue

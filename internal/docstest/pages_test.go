@@ -116,7 +116,7 @@ func askFor(ctx context.Context, engine *texttosql.Engine, tenant int, question 
 func Example_tenantsConversation() {
 	var engine *texttosql.Engine
 	var sessions session.Store
-	var scope texttosql.Scope
+	var scope exec.Scope
 	own, err := engine.For(texttosql.WithScope(scope)) // this engine cannot leave the scope
 	talk := own.NewConversation(sessions)
 	answer, err := talk.Ask(ctx, "Which customers never ordered?")

@@ -91,7 +91,7 @@ func (a AugmentedPrompt) render(ctx context.Context, env *strategy.Env, s *schem
 			}
 		}
 		isInternal := strings.HasPrefix(strings.ToLower(t.Name), "sqlite_") // SQLite keeps such names for itself
-		if !isInternal && !(a.Published && t.Kind == schema.View) {
+		if !isInternal && !(a.Published && t.Kind == "view") {
 			tables = append(tables, a.table(env, s, t, strings.TrimSuffix(create, "\n")+"\n", samples))
 		}
 	}

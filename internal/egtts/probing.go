@@ -59,7 +59,7 @@ func (p *Probing) Check(ctx context.Context, s *exec.Runner, c *exec.Checked) er
 		if stored || err != nil {
 			rule = findingStored
 		}
-		c.Findings = append(c.Findings, exec.Finding{Rule: rule, Detail: q.Table + "." + q.Column})
+		c.Findings = append(c.Findings, vote.Finding{Rule: rule, Detail: q.Table + "." + q.Column})
 	}
 	return nil
 }

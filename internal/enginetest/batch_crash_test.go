@@ -84,7 +84,7 @@ func wholeBatch(dir string, n int) (err error) {
 	}
 	first := bytes.Count(whole, []byte("\n"))
 	done, start := first, time.Now()
-	for a, err := range e.AskAll(context.Background(), numbered(first, n), texttosql.Batch{Parallel: batchAtOnce}) {
+	for a, err := range e.AskAll(context.Background(), numbered(first, n), batchAtOnce) {
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func TestAskAllOrder(t *testing.T) {
 			}
 			return llm.Response{Text: fmt.Sprintf("SELECT '%c'", 'a'+i)}, nil
 		}), texttosql.WithStrategy(strategy.Direct{}))
-		got := saidAll(warmed(t, e).AskAll(t.Context(), slices.Values(asked(questions...)), texttosql.Batch{Parallel: parallel}))
+		got := saidAll(warmed(t, e).AskAll(t.Context(), slices.Values(asked(questions...)), parallel))
 		var want []string
 		for i, q := range questions {
 			want = append(want, fmt.Sprintf("%s: SELECT '%c' [[%c]]", q, 'a'+i, 'a'+i))
@@ -120,13 +120,13 @@ func isWarming(req llm.Request) bool {
 	return strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "warm up\n")
 }
 
-// TestAskAllIsBounded counts the questions in flight: as many as Batch.Parallel
+// TestAskAllIsBounded counts the questions in flight: as many as asked for
 // says, no more, and none is pulled before there is a place for it.
 func TestAskAllIsBounded(t *testing.T) {
 	for _, tt := range []struct {
-		batch texttosql.Batch
+		batch int
 		most  int32
-	}{{texttosql.Batch{}, 4}, {texttosql.Batch{Parallel: 1}, 1}, {texttosql.Batch{Parallel: 3}, 3}} {
+	}{{0, 4}, {1, 1}, {3, 3}} {
 		var flying, peak, pulled, given atomic.Int32
 		full := make(chan struct{})
 		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -173,15 +173,15 @@ func TestAskAllIsBounded(t *testing.T) {
 // TestAskAllWithoutQuestions gives no answer, and one that says what is wrong.
 func TestAskAllWithoutQuestions(t *testing.T) {
 	e := engine(t, always(usa))
-	if got := saidAll(e.AskAll(t.Context(), slices.Values(asked()), texttosql.Batch{})); len(got) != 0 {
+	if got := saidAll(e.AskAll(t.Context(), slices.Values(asked()), 0)); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}
-	got := saidAll(e.AskAll(t.Context(), slices.Values(asked("q")), texttosql.Batch{Parallel: -1}))
-	if len(got) != 1 || !strings.Contains(got[0], "Batch.Parallel: -1 is negative") {
+	got := saidAll(e.AskAll(t.Context(), slices.Values(asked("q")), -1))
+	if len(got) != 1 || !strings.Contains(got[0], "AskAll: -1 questions at a time") {
 		t.Errorf("got %q", got)
 	}
 	// What cannot be asked is an answer like any other.
-	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10))), texttosql.Batch{}))
+	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10))), 0))
 	if len(got) != 3 || !strings.Contains(got[0], "empty") || !strings.Contains(got[1], "Ada") || !strings.Contains(got[2], "the limit is 8192") {
 		t.Errorf("got %q", got)
 	}
@@ -210,7 +210,7 @@ func TestAskAllBreak(t *testing.T) {
 			}
 		}
 	}
-	for r, err := range e.AskAll(t.Context(), questions, texttosql.Batch{}) {
+	for r, err := range e.AskAll(t.Context(), questions, 0) {
 		a := answer{r, err}
 		if a.Err != nil {
 			t.Fatal(a.Err)
@@ -233,7 +233,7 @@ func TestAskAllPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for name, run := range map[string]func(){
 		"loop": func() {
-			for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), texttosql.Batch{}) {
+			for range e.AskAll(t.Context(), slices.Values(asked("a", "b", "c")), 0) {
 				panic("mine")
 			}
 		},
@@ -241,7 +241,7 @@ func TestAskAllPanic(t *testing.T) {
 			for range e.AskAll(t.Context(), func(yield func(texttosql.Question) bool) {
 				yield(texttosql.Question{Text: "a"})
 				panic("mine")
-			}, texttosql.Batch{}) {
+			}, 0) {
 			}
 		},
 	} {
@@ -271,7 +271,7 @@ func TestAskAllContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var answers []answer
-	for r, err := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), texttosql.Batch{Parallel: 3}) {
+	for r, err := range e.AskAll(ctx, slices.Values(asked("quick", "slow", "slow", "slow", "slow", "never", "never")), 3) {
 		a := answer{r, err}
 		if answers = append(answers, a); len(answers) == 1 {
 			cancel()
@@ -288,7 +288,7 @@ func TestAskAllContext(t *testing.T) {
 			t.Errorf("%s: %v, want context.Canceled", a.Question.Text, a.Err)
 		}
 	}
-	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")), texttosql.Batch{})); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
+	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")), 0)); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
 		t.Errorf("a context that has ended: %q", got)
 	}
 	settled(t, before)
@@ -344,7 +344,7 @@ func TestAskAllGivesUp(t *testing.T) {
 		}
 		e := engine(t, model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithRetry(llm.Retry{Attempts: 1}))
 		var answers []answer
-		for r, err := range e.AskAll(t.Context(), slices.Values(asked(texts...)), texttosql.Batch{}) {
+		for r, err := range e.AskAll(t.Context(), slices.Values(asked(texts...)), 0) {
 			a := answer{r, err}
 			answers = append(answers, a)
 		}

@@ -68,7 +68,7 @@ func TestFollowUpThatStandsAlone(t *testing.T) {
 // errors or answers, and in none of a published method.
 func TestAdviceOfEveryPreset(t *testing.T) {
 	const advice = "A mark of a pupil counts once."
-	silent := []string{"decompose", "score", "judge", strategy.PurposeRepair,
+	silent := []string{"decompose", "score", "judge", "repair",
 		"table", "tables", "synthesis", "join"}
 	for name, s := range everyPreset() {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestSessionRefuses(t *testing.T) {
 		do     func(*texttosql.Conversation) (*texttosql.Result, error)
 		is     error // nil: a *StateError
 	}{
-		{"an empty question", nil, ask(" \n"), texttosql.ErrEmptyQuestion},
+		{"an empty question", nil, ask(" \n"), strategy.ErrEmptyQuestion},
 		{"nothing to resume", nil, resume, nil},
 		{"nothing to restart", nil, restart, nil},
 		{"nothing to choose from", nil, choose("t1"), session.ErrInvalidCorrection},
@@ -225,21 +225,21 @@ func TestTakenOver(t *testing.T) {
 // TestFailureOfSession: a question without an answer has its reasons in the record, and can be corrected.
 func TestFailureOfSession(t *testing.T) {
 	s := converse(t, talking(t, &provider{}), &session.MemoryStore{}, "")
-	if _, err := s.Ask(t.Context(), "impossible"); !errors.Is(err, texttosql.ErrNoCandidate) {
+	if _, err := s.Ask(t.Context(), "impossible"); !errors.Is(err, strategy.ErrNoCandidate) {
 		t.Fatal(err)
 	}
 	f := s.Record().Failure
 	if f == nil || f.Question != "impossible" || f.Error == "" || len(f.Recommendations) == 0 {
 		t.Errorf("failure = %+v", f)
 	}
-	if _, err := s.Correct(t.Context(), "home means customers.country"); !errors.Is(err, texttosql.ErrNoCandidate) {
+	if _, err := s.Correct(t.Context(), "home means customers.country"); !errors.Is(err, strategy.ErrNoCandidate) {
 		t.Error(err)
 	}
 	if f = s.Record().Failure; f == nil || f.Corrections != 1 {
 		t.Errorf("failure = %+v", f)
 	}
 	for _, text := range []string{"land means customers.country", "or another", "place means customers.country"} {
-		if _, err := s.Correct(t.Context(), text); !errors.Is(err, texttosql.ErrNoCandidate) {
+		if _, err := s.Correct(t.Context(), text); !errors.Is(err, strategy.ErrNoCandidate) {
 			t.Error(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/testutil"
@@ -45,7 +46,7 @@ func TestHeld(t *testing.T) {
 	}
 	_, err = talk.Correct(t.Context(), "only the old ones")
 	last := model.texts[len(model.texts)-1]
-	if !errors.Is(err, texttosql.ErrNoCandidate) || !strings.Contains(err.Error(), "do not read customers; the statement reads customers") {
+	if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "do not read customers; the statement reads customers") {
 		t.Errorf("the next correction: %v, asked with\n%s", err, last)
 	}
 	for _, text := range []string{err.Error(), talk.Record().Failure.Error, fmt.Sprint(talk.Record().Failure.Attempts)} {
@@ -159,7 +160,7 @@ func TestSecondRequest(t *testing.T) {
 				} {
 					_, err := do()
 					var state *session.StateError
-					if !errors.Is(err, texttosql.ErrBusy) || !errors.As(err, &state) || state.Call != call || !strings.Contains(err.Error(), "wait") ||
+					if !errors.Is(err, exec.ErrBusy) || !errors.As(err, &state) || state.Call != call || !strings.Contains(err.Error(), "wait") ||
 						errors.Is(err, session.ErrInvalidCorrection) {
 						t.Errorf("%s: %v", call, err)
 					}

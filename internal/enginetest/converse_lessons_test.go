@@ -55,7 +55,7 @@ func TestLessonsOfSession(t *testing.T) {
 func TestAdviceGainsTrust(t *testing.T) {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		text := "SELECT name FROM customer WHERE country = 'USA'" // customers
-		if req.Purpose == strategy.PurposeRepair || strings.Contains(req.Messages[len(req.Messages)-1].Text, `"customer" is the table "customers"`) {
+		if req.Purpose == "repair" || strings.Contains(req.Messages[len(req.Messages)-1].Text, `"customer" is the table "customers"`) {
 			text = usa
 		}
 		return llm.Response{Text: text, StopReason: llm.StopEnd}, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/damage"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/race"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
@@ -138,8 +139,8 @@ func TestStoresDamaged(t *testing.T) {
 			read := s.Read
 			s.Read = func() ([]string, []string, error) {
 				items, notes, err := read()
-				typed := errors.As(err, new(*session.RecordError)) || errors.As(err, new(*replay.LineError)) ||
-					errors.As(err, new(*memory.FileError))
+				typed := errors.As(err, new(*session.RecordError)) || errors.As(err, new(*fileerr.Recording)) ||
+					errors.As(err, new(*fileerr.Memory))
 				if err != nil && !typed && filepath.Base(s.Path) != "vectors.json" {
 					t.Errorf("an error of no type: %v", err)
 				}
@@ -191,7 +192,7 @@ func TestDamagedJournal(t *testing.T) {
 	text := testutil.Value(os.ReadFile(path))(t)
 	testutil.OK(t, os.WriteFile(path, bytes.Replace(text, []byte("'USA'"), []byte("'USB'"), 1), 0o600))
 	_, err := converse(t, e, store, id).Ask(t.Context(), "And how many?")
-	var line *replay.LineError
+	var line *fileerr.Recording
 	if !errors.As(err, &line) || !strings.Contains(err.Error(), id) || len(model.calls) != calls {
 		t.Errorf("%d calls, then %d: %v", calls, len(model.calls), err)
 	}

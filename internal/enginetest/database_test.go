@@ -71,7 +71,7 @@ func TestPoolOfOne(t *testing.T) {
 	held := testutil.Value(db.Conn(t.Context()))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, texttosql.ErrBusy) {
+	if _, err := e.Ask(ctx, whoInUSA); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, exec.ErrBusy) {
 		t.Errorf("with the connection held: %v", err)
 	}
 	held.Close()
@@ -158,7 +158,7 @@ func TestWrappedDriver(t *testing.T) {
 				err = e.Ready(t.Context())
 			}
 			if tt.want != "" {
-				if !errors.Is(err, texttosql.ErrUnguarded) || !strings.Contains(err.Error(), tt.want) {
+				if !errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %v, want %q: %s", err, tt.want, tt.why)
 				}
 				return
@@ -167,7 +167,7 @@ func TestWrappedDriver(t *testing.T) {
 				t.Fatal(err)
 			}
 			answers(t, e)
-			if _, err := e.Check(t.Context(), "DROP TABLE orders"); !errors.Is(err, texttosql.ErrNotReadOnly) {
+			if _, err := e.Check(t.Context(), "DROP TABLE orders"); !errors.Is(err, exec.ErrNotReadOnly) {
 				t.Errorf("not guarded: %v", err)
 			}
 		})
@@ -249,7 +249,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 			})
 			e := testutil.Value(texttosql.New(db, always(usa), texttosql.WithStrategy(s)))(t)
 			r, err := e.Ask(t.Context(), whoInUSA)
-			if !errors.Is(err, texttosql.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") || errors.Is(err, texttosql.ErrBudget) {
+			if !errors.Is(err, exec.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") || errors.Is(err, texttosql.ErrBudget) {
 				t.Errorf("error %v", err)
 			}
 			if r.SQL != tt.sql || r.Confidence > 0 != tt.examined || len(r.Candidates) != 1 || r.Rows != nil {

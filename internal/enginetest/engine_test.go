@@ -116,7 +116,7 @@ func TestCancel(t *testing.T) {
 			var once sync.Once
 			var at time.Time
 			opts := append([]texttosql.Option{patient, texttosql.WithProgress(func(p texttosql.Progress) {
-				if string(p.Step) == step && (p.Kind.String() == "ended") == end {
+				if string(p.Step) == step && (p.Kind == "ended") == end {
 					once.Do(func() { at = time.Now(); cancel() })
 				}
 			})}, tt.opts...)
@@ -154,7 +154,7 @@ func TestWithoutExecution(t *testing.T) {
 	e := engine(t, script, texttosql.WithoutExecution(), consensus, texttosql.WithProgress(func(p texttosql.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		if p.Kind.String() == "ended" {
+		if p.Kind == "ended" {
 			steps[p.Step]++
 		}
 	}))
@@ -357,7 +357,7 @@ func TestDirectExemplars(t *testing.T) {
 	messages := script.Requests()[0].Messages
 	var roles []string
 	for _, m := range messages {
-		roles = append(roles, string(m.Role))
+		roles = append(roles, m.Role)
 	}
 	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
@@ -376,7 +376,7 @@ func TestUncheckedIsNoAnswer(t *testing.T) {
 			return &strategy.Outcome{SQL: "DROP TABLE orders", Confidence: 1}, fails
 		})
 		r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q")
-		if r.SQL != "" || r.Confidence != 0 || fails == nil && !errors.Is(err, texttosql.ErrNotReadOnly) || fails != nil && !errors.Is(err, fails) {
+		if r.SQL != "" || r.Confidence != 0 || fails == nil && !errors.Is(err, exec.ErrNotReadOnly) || fails != nil && !errors.Is(err, fails) {
 			t.Errorf("got %q, %v", r.SQL, err)
 		}
 	}

@@ -49,7 +49,7 @@ func TestEstimate(t *testing.T) {
 		}
 	}
 	e := engine(t, always(usa))
-	if _, err := e.Estimate(t.Context(), " "); !errors.Is(err, texttosql.ErrEmptyQuestion) {
+	if _, err := e.Estimate(t.Context(), " "); !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Errorf("an empty question: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -56,7 +56,7 @@ func TestFailure(t *testing.T) {
 		{"a slow statement", &exec.LimitError{Limit: "time", Max: "3s"}, failure.Limit, 5, 422, "over its limit on time (3s)"},
 		{"slow samples", none(vote.Candidate{Rejected: "exec: over the limit on time (3s)", Reason: "limit"}, 12),
 			failure.Limit, 5, 422, "over the limit on time (3s)"},
-		{"an empty question", texttosql.ErrEmptyQuestion, failure.Input, 2, 422, "empty"},
+		{"an empty question", strategy.ErrEmptyQuestion, failure.Input, 2, 422, "empty"},
 		{"a long question", &texttosql.InputError{Field: "question", Bytes: 9000, Limit: 8192}, failure.Input, 2, 422, "9000 bytes"},
 		{"a question back", &session.QuestionError{Message: "Which name?", Options: make([]session.Option, 2)}, failure.Unclear, 3, 409, "Which name?"},
 		{"a refused metric request", &knowledge.RequestError{Reason: "fan-out", Metric: "invoiced", Name: "genres"},
@@ -67,7 +67,7 @@ func TestFailure(t *testing.T) {
 			failure.Refused, 4, 403, "This only reads."},
 		{"a statement that writes", &exec.RefusedError{Reason: "not-read-only", Detail: "it deletes", Writes: true},
 			failure.Refused, 4, 403, "This only reads."},
-		{"a denied table", &exec.RefusedError{Reason: exec.ReasonTable, Detail: "users: no such table, or you may not read it"},
+		{"a denied table", &exec.RefusedError{Reason: "table", Detail: "users: no such table, or you may not read it"},
 			failure.Refused, 4, 403, "no such table, or you may not read it"},
 		{"a table that no sample may read",
 			none(vote.Candidate{Rejected: "exec: refused (table): payroll: no such table, or you may not read it", Reason: "table"}, 2),
@@ -78,7 +78,7 @@ func TestFailure(t *testing.T) {
 			failure.Refused, 4, 403, "Write one SELECT."},
 		{"statements that are not to run", exec.ErrNoExecution, failure.Config, 2, 500, "not executed"},
 		{"no model", texttosql.ErrNoModel, failure.Input, 2, 501, "run a statement"},
-		{"an unknown table", &exec.InvalidError{Fault: exec.FaultSchema, Message: "no such table: t"},
+		{"an unknown table", &exec.InvalidError{Fault: "schema", Message: "no such table: t"},
 			failure.Invalid, 1, 422, "No such table: t."},
 		{"a syntax error", none(vote.Candidate{Rejected: "exec: invalid statement (syntax): near x", Reason: "syntax", Invalid: true}, 3),
 			failure.Invalid, 1, 422, "Near x."},
@@ -153,10 +153,10 @@ func TestFailureOfQuestions(t *testing.T) {
 		class failure.Class
 		sql   string // of the first candidate
 	}{
-		{"only writes", always("DELETE FROM orders"), []error{texttosql.ErrNoCandidate, texttosql.ErrNotReadOnly},
+		{"only writes", always("DELETE FROM orders"), []error{strategy.ErrNoCandidate, exec.ErrNotReadOnly},
 			failure.Refused, "DELETE FROM orders"},
-		{"two statements, one writes", always("SELECT 1; DROP TABLE orders"), []error{texttosql.ErrNoCandidate}, failure.Refused, ""},
-		{"a wrong name", always("SELECT nme FROM customers"), []error{texttosql.ErrNoCandidate}, failure.Invalid, "SELECT nme FROM customers"},
+		{"two statements, one writes", always("SELECT 1; DROP TABLE orders"), []error{strategy.ErrNoCandidate}, failure.Refused, ""},
+		{"a wrong name", always("SELECT nme FROM customers"), []error{strategy.ErrNoCandidate}, failure.Invalid, "SELECT nme FROM customers"},
 		{"an outage", down, nil, failure.Key, ""},
 	} {
 		r, err := engine(t, tt.model, texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(), whoInUSA)

@@ -39,7 +39,7 @@ func TestHiddenRows(t *testing.T) {
 	of := func(hidden ...string) *texttosql.Engine {
 		return testutil.Value(texttosql.New(open(t, parcelsOf(hidden...)), model, texttosql.WithPolicy(policy), texttosql.WithClock(nil)))(t)
 	}
-	as := texttosql.WithScope(texttosql.Scope{Key: "red", Params: map[string]any{"team": 1}})
+	as := texttosql.WithScope(exec.Scope{Key: "red", Params: map[string]any{"team": 1}})
 	tell := func(e *texttosql.Engine, ask bool) string {
 		if ask {
 			r, err := e.Ask(t.Context(), "Which parcels are bad?", as)

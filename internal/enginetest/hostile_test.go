@@ -116,8 +116,8 @@ func askHostile(t *testing.T, where, text string, obeys bool, opts ...texttosql.
 	files, hash := listing(t, dir)
 
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...), Repeat: true},
-		{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts(map[bool]string{false: "SELECT count(*) FROM t", true: "DELETE FROM t"}[obeys]), Repeat: true},
+		{Purpose: "generate", Replies: llmtest.Texts(replies...), Repeat: true},
+		{Purpose: "repair", Replies: llmtest.Texts(map[bool]string{false: "SELECT count(*) FROM t", true: "DELETE FROM t"}[obeys]), Repeat: true},
 		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 	}}
 	var log bytes.Buffer
@@ -157,7 +157,7 @@ func shape(requests []llm.Request) []string {
 	for _, r := range requests {
 		all = append(all, fmt.Sprintf("%s %d", r.Purpose, r.Sample))
 		for _, m := range r.Messages {
-			all = append(all, "  "+string(m.Role))
+			all = append(all, "  "+m.Role)
 			section, lines := "", 0
 			end := func(next string) {
 				switch {
@@ -247,7 +247,7 @@ func TestHostileText(t *testing.T) {
 func checkRefused(t *testing.T, got evening) {
 	t.Helper()
 	var input *texttosql.InputError
-	if !errors.As(got.err, &input) && !errors.Is(got.err, texttosql.ErrEmptyQuestion) {
+	if !errors.As(got.err, &input) && !errors.Is(got.err, strategy.ErrEmptyQuestion) {
 		t.Errorf("got %v, want a typed refusal", got.err)
 	}
 	if r := got.result; r == nil || r.SQL != "" || r.Rows != nil || len(r.Candidates) > 0 || r.Usage.Calls > 0 || len(got.requests) > 0 {
@@ -293,7 +293,7 @@ func checkCanaries(t *testing.T, got evening, inPrompts bool) {
 	tree := testutil.Value(json.Marshal(r.Trace))(t)
 	whole := testutil.Value(json.Marshal(r))(t)
 	var page bytes.Buffer
-	testutil.OK(t, r.WritePage(&page, texttosql.PageOptions{Err: got.err}))
+	testutil.OK(t, r.WritePage(&page, got.err, false))
 	problem := ""
 	if got.err != nil {
 		problem = got.err.Error()

@@ -93,7 +93,7 @@ func TestHistoryLinks(t *testing.T) {
 		others.Go(func() { engine.Ask(t.Context(), "churn of the payroll history", tt.as) })
 		for _, p := range tt.confirmed {
 			if p.Scope != "" {
-				testutil.OK(t, ruled.Confirm(t.Context(), p.Question, p.SQL, under(texttosql.Scope{Key: p.Scope})))
+				testutil.OK(t, ruled.Confirm(t.Context(), p.Question, p.SQL, under(exec.Scope{Key: p.Scope})))
 			} else {
 				testutil.OK(t, alone.Confirm(t.Context(), p.Question, p.SQL))
 			}

@@ -179,7 +179,7 @@ func TestKnowledgePrompts(t *testing.T) {
 	res := testutil.Value(engine.Ask(t.Context(), "What did Americans pay?"))(t)
 	golden.Equal(t, []knowledge.Provenance{{Kind: "term", Name: "Americans"}}, res.Grounds)
 	var page bytes.Buffer
-	testutil.OK(t, res.WritePage(&page, texttosql.PageOptions{}))
+	testutil.OK(t, res.WritePage(&page, nil, false))
 	if !strings.Contains(page.String(), "by term Americans") {
 		t.Error("the page does not say on what the answer stands")
 	}

@@ -171,7 +171,7 @@ func TestMinConfidenceAfterContradiction(t *testing.T) {
 	}
 	res, err := e.Ask(t.Context(), "Which customers live in Norway?")
 	want := `The confidence of the answer is 0.54, and at least 0.80 is required. Check this: the question says Norway, the statement USA.`
-	if got := failure.Of(err); !errors.Is(err, texttosql.ErrAbstained) || res.Rows != nil || got.Message != want {
+	if got := failure.Of(err); !errors.As(err, new(*strategy.AbstainedError)) || res.Rows != nil || got.Message != want {
 		t.Errorf("%v, %q", err, got.Message)
 	}
 }

@@ -26,7 +26,7 @@ func TestMisplacedOptions(t *testing.T) {
 		option    texttosql.AskOption
 		ask       bool // given to Ask, else to New
 	}{
-		{"a scope is that of a question", "WithScope: it belongs to one question", texttosql.WithScope(texttosql.Scope{Key: "a"}), false},
+		{"a scope is that of a question", "WithScope: it belongs to one question", texttosql.WithScope(exec.Scope{Key: "a"}), false},
 		{"so is an id", "WithID: it belongs to one question", texttosql.WithID("a"), false},
 		{"so is evidence", "WithEvidence: it belongs to one question", texttosql.WithEvidence("a"), false},
 		{"a store is that of an engine", "WithMemory of one question has Off alone", texttosql.WithMemory(memory.Options{VerifiedAnswers: store}), true},
@@ -156,7 +156,7 @@ func TestRepeatedOptions(t *testing.T) {
 	for name, option := range map[string]texttosql.Option{
 		"WithPolicy": texttosql.WithPolicy(exec.Policy{}), "WithSamples": texttosql.WithSamples(3), "WithoutValues": texttosql.WithoutValues(),
 		"WithModels": texttosql.WithModels(), "WithMemory": texttosql.WithMemory(memory.Options{}), "WithLimits": texttosql.WithLimits(exec.Limits{}),
-		"WithProgress": texttosql.WithProgress(nil), "WithScope": texttosql.WithScope(texttosql.Scope{Key: "a"}),
+		"WithProgress": texttosql.WithProgress(nil), "WithScope": texttosql.WithScope(exec.Scope{Key: "a"}),
 	} {
 		want := name + ": it is given twice"
 		if name == "WithScope" {
@@ -189,7 +189,7 @@ func TestRepeatedOptions(t *testing.T) {
 
 // TestNewScope: the key of a scope goes by its parameters, and a key that stands for other parameters is refused.
 func TestNewScope(t *testing.T) {
-	scope := func(params map[string]any) texttosql.Scope { return texttosql.NewScope(params) }
+	scope := func(params map[string]any) exec.Scope { return texttosql.NewScope(params) }
 	usual := scope(map[string]any{"country": "USA", "n": 1})
 	for _, tt := range []struct {
 		why    string
@@ -209,7 +209,7 @@ func TestNewScope(t *testing.T) {
 	}
 	e := testutil.Value(texttosql.New(open(t, shop), always("SELECT name FROM customers"),
 		texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"}})))(t)
-	query := func(s texttosql.Scope) error {
+	query := func(s exec.Scope) error {
 		_, err := e.Query(t.Context(), "SELECT name FROM customers", texttosql.WithScope(s))
 		return err
 	}
@@ -218,7 +218,7 @@ func TestNewScope(t *testing.T) {
 	testutil.OK(t, query(norway))
 	testutil.OK(t, query(usa))
 	norway.Key = usa.Key
-	if err := query(norway); !errors.Is(err, texttosql.ErrNoScope) || !strings.Contains(err.Error(), "seen with other parameters") {
+	if err := query(norway); !errors.Is(err, exec.ErrNoScope) || !strings.Contains(err.Error(), "seen with other parameters") {
 		t.Errorf("the key of another scope: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestAskQuestion(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := e.AskQuestion(t.Context(), texttosql.Question{ID: "x"}); !errors.Is(err, texttosql.ErrEmptyQuestion) {
+	if _, err := e.AskQuestion(t.Context(), texttosql.Question{ID: "x"}); !errors.Is(err, strategy.ErrEmptyQuestion) {
 		t.Errorf("no text: %v", err)
 	}
 }

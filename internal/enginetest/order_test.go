@@ -14,7 +14,7 @@ import (
 // TestOrder: what Engine.Query and Engine.Stream tell a scope has the same order whatever rows are hidden.
 func TestOrder(t *testing.T) {
 	policy := exec.Policy{Rows: attack.OrderRules()}
-	as := texttosql.WithScope(texttosql.Scope{Key: "red", Params: map[string]any{"team": 1}})
+	as := texttosql.WithScope(exec.Scope{Key: "red", Params: map[string]any{"team": 1}})
 	states := attack.HiddenStates()
 	tell := func(state attack.HiddenState) (told []string) {
 		pool := open(t, attack.OrderScript("sqlite")+state.Rows+"ANALYZE")

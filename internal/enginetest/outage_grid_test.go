@@ -26,7 +26,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // spell is an outage of a provider.
@@ -147,7 +146,7 @@ type waits struct{ n, named int }
 
 func (w *waits) option() texttosql.AskOption {
 	return texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.Kind != trace.Happened || p.Message != "retry" {
+		if p.Kind != "happened" || p.Message != "retry" {
 			return
 		}
 		w.n++

@@ -86,7 +86,7 @@ func TestNilEngine(t *testing.T) {
 		"OpenConversation": func() error { _, err := e.OpenConversation(ctx, &session.MemoryStore{}, session.NewID()); return err },
 		"a conversation":   func() error { _, err := e.NewConversation(nil).Ask(ctx, whoInUSA); return err },
 		"AskAll": func() (err error) {
-			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), texttosql.Batch{}) {
+			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), 0) {
 			}
 			return err
 		},
@@ -116,7 +116,7 @@ func TestOptionsThatDoNothing(t *testing.T) {
 			return err
 		},
 		"AskAll": func(o texttosql.AskOption) (err error) {
-			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), texttosql.Batch{}, o) {
+			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), 0, o) {
 				if err != nil {
 					return err
 				}
@@ -162,8 +162,8 @@ func TestResultBesideAnError(t *testing.T) {
 		opts     []texttosql.AskOption
 		is       error
 	}{
-		"empty": {t.Context(), " ", nil, texttosql.ErrEmptyQuestion}, "without a word": {t.Context(), "?! …", nil, texttosql.ErrEmptyQuestion},
-		"cancelled": {ended, whoInUSA, nil, context.Canceled}, "no candidate": {t.Context(), whoInUSA, nil, texttosql.ErrNoCandidate},
+		"empty": {t.Context(), " ", nil, strategy.ErrEmptyQuestion}, "without a word": {t.Context(), "?! …", nil, strategy.ErrEmptyQuestion},
+		"cancelled": {ended, whoInUSA, nil, context.Canceled}, "no candidate": {t.Context(), whoInUSA, nil, strategy.ErrNoCandidate},
 		"too many samples":     {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithSamples(-1)}, nil},
 		"a scope without rule": {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithScope(acme)}, exec.ErrNoRules},
 	} {

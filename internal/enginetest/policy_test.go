@@ -47,14 +47,14 @@ func TestRepairUnderPolicy(t *testing.T) {
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			model := &llmtest.Script{Rules: []llmtest.Rule{
-				{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.sql), Repeat: true},
-				{Purpose: strategy.PurposeRepair, Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
+				{Purpose: "generate", Replies: llmtest.Texts(tt.sql), Repeat: true},
+				{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 			}}
 			e := engine(t, model, texttosql.WithPolicy(tt.policy), texttosql.WithSamples(2))
 			r, err := e.Ask(t.Context(), "Show the customers")
 			prompt := ""
 			for _, req := range model.Requests() {
-				if req.Purpose == strategy.PurposeRepair {
+				if req.Purpose == "repair" {
 					prompt = req.Messages[len(req.Messages)-1].Text
 				}
 			}

@@ -39,7 +39,7 @@ func TestProgressAndLog(t *testing.T) {
 			if busy[p.ID]++; busy[p.ID] > 1 {
 				t.Errorf("calls for question %s overlap", p.ID)
 			}
-			if p.Kind == trace.Ended {
+			if p.Kind == "ended" {
 				steps[p.Step]++
 			}
 			mu.Unlock()
@@ -49,7 +49,7 @@ func TestProgressAndLog(t *testing.T) {
 			mu.Unlock()
 		}))
 	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for r, err := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), texttosql.Batch{}) {
+	for r, err := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), 0) {
 		a := answer{r, err}
 		if a.Err != nil {
 			t.Error(a.Err)
@@ -98,7 +98,7 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	type at struct {
 		step    texttosql.Step
 		message string
-		kind    trace.NoticeKind
+		kind    string
 	}
 	var all []at
 	engineWide := func(p texttosql.Progress) {
@@ -110,7 +110,7 @@ func TestProgressOfOneQuestion(t *testing.T) {
 		}
 		all = append(all, at{p.Step, p.Message, p.Kind})
 	}))
-	if !slices.Contains(all, at{"check", "looking", trace.Happened}) || all[len(all)-1] != (at{"question", "", trace.Ended}) {
+	if !slices.Contains(all, at{"check", "looking", "happened"}) || all[len(all)-1] != (at{"question", "", "ended"}) {
 		t.Fatalf("steps: %v", all)
 	}
 	for _, here := range all {
@@ -157,7 +157,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	arrived := texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.Step == "sample" && p.Kind == trace.Ended {
+		if p.Step == "sample" && p.Kind == "ended" {
 			cancel()
 		}
 	})

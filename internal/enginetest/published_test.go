@@ -39,7 +39,7 @@ INSERT INTO customers VALUES (1, 'Ada', '2026-10-03'), (2, 'Bo', '2026-09-01');`
 				defer mu.Unlock()
 				text := "=== " + req.Purpose + "\n"
 				for _, m := range req.Messages {
-					text += "--- " + string(m.Role) + "\n" + m.Text + "\n"
+					text += "--- " + m.Role + "\n" + m.Text + "\n"
 				}
 				if !slices.Contains(sent, text) {
 					sent = append(sent, text)

@@ -105,9 +105,9 @@ func TestQueryIsTold(t *testing.T) {
 			t.Errorf("told as %q: %q", p.ID, p.Question)
 		}
 		switch p.Kind {
-		case trace.Ended:
+		case "ended":
 			steps, root = append(steps, p.Step), p.Span
-		case trace.Warned:
+		case "warned":
 			warnings = append(warnings, p.Message)
 		}
 	}))
@@ -136,7 +136,7 @@ func TestNoModel(t *testing.T) {
 		"Generate":     func() error { _, err := e.Generate(t.Context(), whoInUSA); return err },
 		"Conversation": func() error { _, err := e.NewConversation(nil).Ask(t.Context(), whoInUSA); return err },
 		"AskAll": func() (last error) {
-			for r, err := range e.AskAll(t.Context(), slices.Values([]texttosql.Question{{Text: whoInUSA}}), texttosql.Batch{}) {
+			for r, err := range e.AskAll(t.Context(), slices.Values([]texttosql.Question{{Text: whoInUSA}}), 0) {
 				_, last = r, err
 			}
 			return last

@@ -240,7 +240,7 @@ func (b killedBatch) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	for r, err := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{}) {
+	for r, err := range e.AskAll(t.Context(), slices.Values(questions), 0) {
 		a := answer{r, err}
 		if a.Result == nil {
 			t.Fatal(a.Err)

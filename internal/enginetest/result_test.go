@@ -32,7 +32,7 @@ func TestFailedPage(t *testing.T) {
 		Ballot:     vote.Ballot{Sampled: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
 	}
 	var page bytes.Buffer
-	testutil.OK(t, r.WritePage(&page, texttosql.PageOptions{Err: texttosql.ErrNoCandidate}))
+	testutil.OK(t, r.WritePage(&page, strategy.ErrNoCandidate, false))
 	for _, want := range []string{"Had no vote because", "the reply holds no query"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not say %q", want)
@@ -44,7 +44,7 @@ func TestFailedPage(t *testing.T) {
 func TestPageOfNumbers(t *testing.T) {
 	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
 	var page bytes.Buffer
-	testutil.OK(t, r.WritePage(&page, texttosql.PageOptions{Rows: true}))
+	testutil.OK(t, r.WritePage(&page, nil, true))
 	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not show %q", want)
@@ -94,7 +94,7 @@ func TestResultKeepsItsReport(t *testing.T) {
 		t.Errorf("the first version: %+v, %v", back, err)
 	}
 	var page bytes.Buffer
-	if err := r.WritePage(&page, texttosql.PageOptions{}); err != nil || !strings.Contains(page.String(), "3 (scope)") {
+	if err := r.WritePage(&page, nil, false); err != nil || !strings.Contains(page.String(), "3 (scope)") {
 		t.Errorf("the page does not show whose step it is: %v", err)
 	}
 }
@@ -103,8 +103,8 @@ func TestResultKeepsItsReport(t *testing.T) {
 func TestResultKeepsRefinements(t *testing.T) {
 	const typo, hidden, nobody = "SELECT nme FROM customers", "SELECT load_extension('x')", usa + " AND 1 = 0"
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(usa, typo, hidden, nobody, "I cannot.")},
-		{Purpose: strategy.PurposeRepair, Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody}, {Text: usa}}},
+		{Purpose: "generate", Replies: llmtest.Texts(usa, typo, hidden, nobody, "I cannot.")},
+		{Purpose: "repair", Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody}, {Text: usa}}},
 	}}
 	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7}, Refine: &strategy.Refine{EmptyResult: true}}
 	e := engine(t, script, texttosql.WithStrategy(pipeline))
@@ -133,7 +133,7 @@ func TestResultKeepsRefinements(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back.Steps, err)
 	}
 	var page bytes.Buffer
-	testutil.OK(t, back.WritePage(&page, texttosql.PageOptions{}))
+	testutil.OK(t, back.WritePage(&page, nil, false))
 	shown := html.UnescapeString(page.String())
 	for _, s := range back.Steps {
 		if !strings.Contains(shown, strings.TrimSuffix(s.Status+": "+s.Problem, ": ")) || !strings.Contains(shown, s.SQL) {

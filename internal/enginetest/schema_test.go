@@ -69,7 +69,7 @@ func TestNothingToRead(t *testing.T) {
 func TestGivenSchema(t *testing.T) {
 	script := always("SELECT total FROM orders")
 	given := &schema.Schema{
-		Dialect: "sqlite", Tables: []schema.Table{{Name: "orders", Kind: schema.BaseTable, Columns: []schema.Column{{Name: "total", Type: "REAL"}}}},
+		Dialect: "sqlite", Tables: []schema.Table{{Name: "orders", Kind: "table", Columns: []schema.Column{{Name: "total", Type: "REAL"}}}},
 	}
 	r, err := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{})).Ask(t.Context(), "What are the totals?")
 	if err != nil || len(r.Rows.Rows) != 3 {
@@ -85,8 +85,8 @@ func TestGivenSchema(t *testing.T) {
 func TestGivenSchemaUnderPolicy(t *testing.T) {
 	column := func(name string) schema.Column { return schema.Column{Name: name, Type: "TEXT"} }
 	given := &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{
-		{Name: "customers", Kind: schema.BaseTable, Columns: []schema.Column{column("id"), column("name"), column("country")}},
-		{Name: "orders", Kind: schema.BaseTable, Columns: []schema.Column{column("total")}},
+		{Name: "customers", Kind: "table", Columns: []schema.Column{column("id"), column("name"), column("country")}},
+		{Name: "orders", Kind: "table", Columns: []schema.Column{column("total")}},
 	}}
 	script := always(usa)
 	e := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{}),
@@ -144,7 +144,7 @@ func TestBigSchemaIsLinked(t *testing.T) {
 // TestDeclaredSchema: a declared schema is what prompts show, with its titles and without stored values of what is sensitive.
 func TestDeclaredSchema(t *testing.T) {
 	declared := &schema.Schema{Tables: []schema.Table{{
-		Name: "customers", Kind: schema.BaseTable, Description: "who buys", PrimaryKey: []string{"id"},
+		Name: "customers", Kind: "table", Description: "who buys", PrimaryKey: []string{"id"},
 		Columns: []schema.Column{
 			{Name: "id", Type: "INTEGER"},
 			{Name: "name", Type: "TEXT", Title: "full name", Description: "as on the passport", Sensitive: true},

@@ -114,7 +114,7 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 	}
 	e := testutil.Value(texttosql.New(open(t, twoSchools(both, wide)), model, options...))(t)
 	as := func(key string) texttosql.AskOption {
-		return texttosql.WithScope(texttosql.Scope{Key: key, Params: map[string]any{"school": key}})
+		return texttosql.WithScope(exec.Scope{Key: key, Params: map[string]any{"school": key}})
 	}
 	var store session.MemoryStore
 	acme := func() {

@@ -77,7 +77,7 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		for q := range tt.questions {
 			all.Go(func() {
 				own := q % tenants
-				scope := texttosql.WithScope(texttosql.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
+				scope := texttosql.WithScope(exec.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
 				text := fmt.Sprintf("Items of CANARY-%02d, question %d of tenant number %d ?", own, q, own)
 				r, err := e.Ask(t.Context(), text, scope)
 				if err != nil {
@@ -125,10 +125,10 @@ func TestBatchesOfScopes(t *testing.T) {
 		var all sync.WaitGroup
 		for own := range tenants {
 			all.Go(func() {
-				scope := texttosql.WithScope(texttosql.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
+				scope := texttosql.WithScope(exec.Scope{Key: fmt.Sprint("tenant ", own), Params: map[string]any{"tenant": own}})
 				questions := slices.Values([]texttosql.Question{{Text: "Which items?"}, {Text: "Which lamps and desks?"}})
 				canary := fmt.Sprintf("CANARY-%02d", own)
-				for r, err := range e.AskAll(t.Context(), questions, texttosql.Batch{}, scope) {
+				for r, err := range e.AskAll(t.Context(), questions, 0, scope) {
 					if err != nil || len(r.Result.Rows.Rows) != 2 || strings.Count(fmt.Sprint(r.Result.Rows.Rows), canary) != 2 {
 						t.Errorf("tenant %d: %+v, %v", own, r.Result, err)
 					}

@@ -52,7 +52,7 @@ func (p *prompted) shown() string {
 	return all
 }
 
-var acme, globex = texttosql.Scope{Key: "acme"}, texttosql.Scope{Key: "globex"}
+var acme, globex = exec.Scope{Key: "acme"}, exec.Scope{Key: "globex"}
 
 // shared are rules under which every scope reads every row.
 var shared = exec.Policy{Shared: []string{"customers", "orders"}}
@@ -74,13 +74,13 @@ func TestScopeIsRequired(t *testing.T) {
 		"For":     func(o ...texttosql.AskOption) error { _, err := e.For(o...); return err },
 		"Check": func(o ...texttosql.AskOption) error {
 			if len(o) > 0 {
-				return texttosql.ErrNoScope
+				return exec.ErrNoScope
 			}
 			_, err := e.Check(t.Context(), "SELECT 1")
 			return err
 		},
 		"AskAll": func(o ...texttosql.AskOption) error {
-			for r, err := range e.AskAll(t.Context(), slices.Values(asked(whoInUSA)), texttosql.Batch{}, o...) {
+			for r, err := range e.AskAll(t.Context(), slices.Values(asked(whoInUSA)), 0, o...) {
 				if r.Result != nil {
 					return errors.New("a result")
 				}
@@ -100,10 +100,10 @@ func TestScopeIsRequired(t *testing.T) {
 	for name, call := range calls {
 		for why, opts := range map[string][]texttosql.AskOption{
 			"no scope":     nil,
-			"no key":       {texttosql.WithScope(texttosql.Scope{Params: map[string]any{"country": "USA"}})},
+			"no key":       {texttosql.WithScope(exec.Scope{Params: map[string]any{"country": "USA"}})},
 			"no parameter": {texttosql.WithScope(acme)},
 		} {
-			if err := call(opts...); !errors.Is(err, texttosql.ErrNoScope) {
+			if err := call(opts...); !errors.Is(err, exec.ErrNoScope) {
 				t.Errorf("%s, %s: %v", name, why, err)
 			}
 		}
@@ -111,8 +111,8 @@ func TestScopeIsRequired(t *testing.T) {
 	if shown := model.shown(); shown != "" {
 		t.Errorf("a model was asked:\n%s", shown)
 	}
-	scoped := testutil.Value(e.For(texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
-	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
+	scoped := testutil.Value(e.For(texttosql.WithScope(exec.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
+	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("the engine of a scope takes another one: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func TestScopesWithOneKey(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, r, err)
 		}
 		scope.Key = "k"
-		if _, err = e.Query(t.Context(), "SELECT 1", texttosql.WithScope(scope)); errors.Is(err, texttosql.ErrNoScope) != (name == "Norway") {
+		if _, err = e.Query(t.Context(), "SELECT 1", texttosql.WithScope(scope)); errors.Is(err, exec.ErrNoScope) != (name == "Norway") {
 			t.Errorf("%s under the key of both: %v", name, err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestKeptByScope(t *testing.T) {
 			t.Errorf("%s lists %v, %v", who, list, err)
 		}
 	}
-	if _, err := talk.Ask(t.Context(), "And now?", texttosql.WithScope(globex)); !errors.Is(err, texttosql.ErrNoScope) {
+	if _, err := talk.Ask(t.Context(), "And now?", texttosql.WithScope(globex)); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("the conversation goes on under another scope: %v", err)
 	}
 	old1 := nobodys.NewConversation(sessions)
@@ -249,7 +249,7 @@ func TestOperatorsWarnings(t *testing.T) {
 		texttosql.WithPolicy(rules), texttosql.WithSamples(2), texttosql.WithDescriptions(schema.Descriptions{"orders": {Text: "what is denied"}}),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil)))))(t)
 	of := func(name string) texttosql.AskOption {
-		return texttosql.WithScope(texttosql.Scope{Key: name, Params: map[string]any{"country": name}})
+		return texttosql.WithScope(exec.Scope{Key: name, Params: map[string]any{"country": name}})
 	}
 	key := trace.PrivateScopes.Secret("USA").Shown(0).Sum
 	var first []trace.Warning

@@ -100,7 +100,7 @@ func slotCalls() []slotCall {
 		}},
 		{method: "Engine.Query", why: "a callback reads the schema", run: func(ctx context.Context, e *texttosql.Engine, sql string) error {
 			_, err := e.Query(ctx, sql, texttosql.WithProgress(func(p texttosql.Progress) {
-				if p.Step == "check" && p.Kind == trace.Ended {
+				if p.Step == "check" && p.Kind == "ended" {
 					_, _ = e.Schema(ctx)
 				}
 			}))
@@ -133,7 +133,7 @@ func slotCalls() []slotCall {
 		}},
 		{method: "Engine.AskAll", run: func(ctx context.Context, e *texttosql.Engine, _ string) (all error) {
 			questions := slices.Values([]texttosql.Question{{Text: slotQuestion}, {Text: "Who has a 1?"}})
-			for _, err := range e.AskAll(ctx, iter.Seq[texttosql.Question](questions), texttosql.Batch{}) {
+			for _, err := range e.AskAll(ctx, iter.Seq[texttosql.Question](questions), 0) {
 				all = errors.Join(all, err)
 			}
 			return all

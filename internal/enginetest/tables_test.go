@@ -96,7 +96,7 @@ func TestWhichTablesNot(t *testing.T) {
 // TestWhichTablesMayBeRead: the answer names what the policy lets the scope read, and nothing else.
 func TestWhichTablesMayBeRead(t *testing.T) {
 	byCountry := exec.Policy{Rows: map[string]string{"customers": "country = :country"}}
-	inUSA := texttosql.WithScope(texttosql.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
+	inUSA := texttosql.WithScope(exec.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})
 	narrow := texttosql.WithPolicy(exec.Policy{DenyTables: []string{"orders"}})
 	for _, tt := range []struct {
 		why    string
@@ -125,7 +125,7 @@ func TestWhichTablesMayBeRead(t *testing.T) {
 		}
 	}
 	e := engine(t, &prompted{sql: usa}, texttosql.WithPolicy(byCountry))
-	if r, err := e.Ask(t.Context(), "Which tables are there?"); !errors.Is(err, texttosql.ErrNoScope) || r != nil && r.SQL != "" {
+	if r, err := e.Ask(t.Context(), "Which tables are there?"); !errors.Is(err, exec.ErrNoScope) || r != nil && r.SQL != "" {
 		t.Errorf("without a scope: %v", err)
 	}
 }

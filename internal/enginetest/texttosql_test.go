@@ -87,7 +87,7 @@ func TestNewRefuses(t *testing.T) {
 		is   error
 	}{
 		{"no database", nil, nil, "database is nil", nil},
-		{"unknown driver", sql.OpenDB(connector{}), nil, "WithDialect", texttosql.ErrUnguarded},
+		{"unknown driver", sql.OpenDB(connector{}), nil, "the database cannot be guarded", nil},
 		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
 		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
 		{"a budget that is no number", open(t, shop), []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: math.NaN()})}, "WithBudget", nil},
@@ -257,7 +257,7 @@ func TestSamplesOfOneQuestion(t *testing.T) {
 
 func TestInputs(t *testing.T) {
 	e := engine(t, always(usa))
-	empty := func(err error) bool { return errors.Is(err, texttosql.ErrEmptyQuestion) }
+	empty := func(err error) bool { return errors.Is(err, strategy.ErrEmptyQuestion) }
 	tooLong := func(field string) func(error) bool {
 		var input *texttosql.InputError
 		return func(err error) bool { return errors.As(err, &input) && input.Field == field }
@@ -294,25 +294,25 @@ func TestErrorsExplainThemselves(t *testing.T) {
 		want  error
 		check func(r *texttosql.Result) bool
 	}{
-		{"no candidate", always("DROP TABLE orders"), nil, texttosql.ErrNoCandidate,
+		{"no candidate", always("DROP TABLE orders"), nil, strategy.ErrNoCandidate,
 			func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
 		{"budget", always("no SQL here"), texttosql.WithBudget(llm.Budget{Calls: 3}), texttosql.ErrBudget,
 			func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && warned(r, "budget-spent") }},
 		{"abstained", &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2", "SELECT 3")}}},
-			texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9}), texttosql.ErrAbstained,
+			texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9}), nil,
 			func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
 		{"provider down", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no such model"}
-		}), nil, texttosql.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Trace != nil && len(r.Notes) > 0 }},
+		}), nil, strategy.ErrNoCandidate, func(r *texttosql.Result) bool { return r.Trace != nil && len(r.Notes) > 0 }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := engine(t, tt.model, tt.opt).Ask(t.Context(), "Which customers live in the USA?")
-			if !errors.Is(err, tt.want) || r == nil || !tt.check(r) {
+			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || r == nil || !tt.check(r) {
 				t.Errorf("got %+v, %v", r, err)
 			}
 			var page bytes.Buffer
-			if err := r.WritePage(&page, texttosql.PageOptions{Err: err}); err != nil || !strings.Contains(page.String(), "<html") {
+			if err := r.WritePage(&page, err, false); err != nil || !strings.Contains(page.String(), "<html") {
 				t.Errorf("a failed question has no page: %v", err)
 			}
 		})
@@ -380,7 +380,7 @@ func TestCheck(t *testing.T) {
 		reads string
 	}{
 		{sql: usa + " ; -- done", reads: "customers"},
-		{sql: "DELETE FROM orders", want: "refused", is: texttosql.ErrNotReadOnly},
+		{sql: "DELETE FROM orders", want: "refused", is: exec.ErrNotReadOnly},
 		{sql: "SELECT password FROM customers", want: "password"},
 		{sql: "SELECT weight FROM orders", want: "no such column"},
 		{sql: "SELEC 1", want: "refused"},
@@ -415,7 +415,7 @@ func TestPromptsCarryEverything(t *testing.T) {
 		purposes[req.Purpose]++
 		all := ""
 		for _, m := range req.Messages {
-			all += string(m.Role) + ": " + m.Text + "\n"
+			all += m.Role + ": " + m.Text + "\n"
 		}
 		for _, want := range []string{"what the customer paid", "big means over 15", "Which orders are big?"} {
 			if !strings.Contains(all, want) {

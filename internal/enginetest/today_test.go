@@ -185,7 +185,7 @@ func TestBatchOverMidnight(t *testing.T) {
 	ask := func(m llm.Model, now func() time.Time, questions []texttosql.Question) {
 		t.Helper()
 		e := testutil.Value(texttosql.New(open(t, shop), m, texttosql.WithClock(now)))(t)
-		for r, err := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{Parallel: 1}) {
+		for r, err := range e.AskAll(t.Context(), slices.Values(questions), 1) {
 			if err != nil {
 				t.Fatal(r.Question.Text, err)
 			}

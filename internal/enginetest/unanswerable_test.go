@@ -49,7 +49,7 @@ func TestRefuseBelow(t *testing.T) {
 		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(4), texttosql.WithRefuseBelow(test.below)))(t)
 		res, err := engine.Ask(t.Context(), test.question)
 		refused := (*texttosql.UnanswerableError)(nil)
-		if errors.As(err, &refused) != test.refused || errors.Is(err, texttosql.ErrUnanswerable) != test.refused {
+		if errors.As(err, &refused) != test.refused || errors.As(err, new(*texttosql.UnanswerableError)) != test.refused {
 			t.Errorf("%s: %v, %+v", test.why, err, res.Answerable)
 			continue
 		}

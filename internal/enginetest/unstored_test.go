@@ -81,7 +81,7 @@ func TestUnstored(t *testing.T) {
 		}
 	}
 	results, ended := 0, error(nil)
-	for r, err := range e.AskAll(t.Context(), questions, texttosql.Batch{Parallel: 2}) {
+	for r, err := range e.AskAll(t.Context(), questions, 2) {
 		if end := (*texttosql.BatchError)(nil); errors.As(err, &end) {
 			ended = err
 			continue

@@ -73,7 +73,7 @@ func TestVerified(t *testing.T) {
 		if test.sql == "" {
 			continue
 		}
-		if len(res.Grounds) != 1 || res.Grounds[0].Kind != knowledge.ProvenanceVerified || res.Rows == nil || res.Confidence != 1 {
+		if len(res.Grounds) != 1 || res.Grounds[0].Kind != "verified" || res.Rows == nil || res.Confidence != 1 {
 			t.Errorf("%s: %+v", test.why, res)
 			continue
 		}
@@ -115,7 +115,7 @@ func TestVerifiedScope(t *testing.T) {
 	}{{"Norway", true}, {"USA", false}} {
 		model, calls := counted("SELECT COUNT(*) FROM orders")
 		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1), texttosql.WithKnowledge(byCountry), texttosql.WithPolicy(policy)))(t)
-		scope := texttosql.Scope{Key: test.country, Params: map[string]any{"country": test.country}}
+		scope := exec.Scope{Key: test.country, Params: map[string]any{"country": test.country}}
 		res := testutil.Value(engine.Ask(t.Context(), "Which customers are in Norway?", texttosql.WithScope(scope)))(t)
 		if (calls.Load() == 0) != test.hits {
 			t.Errorf("%s: %d calls, %s", test.country, calls.Load(), res.SQL)

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // ErrNotReadOnly matches a refusal of a statement that writes or changes state.
@@ -17,20 +16,9 @@ var ErrNotReadOnly = errors.New("exec: not a reading statement")
 // ErrNoScope matches the refusal of a statement that needs a scope.
 var ErrNoScope = errors.New("exec: no scope")
 
-// The reasons of a [RefusedError] that come from exec/guard. exec has them all.
-const (
-	ReasonScope      sqltext.Reason = "scope" // there is no scope, or it lacks what the rules need
-	ReasonRows       sqltext.Reason = "rows"  // a table is read where no rule can stand
-	ReasonTable      sqltext.Reason = "table"
-	ReasonColumn     sqltext.Reason = "column"
-	ReasonFunction   sqltext.Reason = "function"
-	ReasonTooComplex sqltext.Reason = "too-complex"
-	ReasonGuard      sqltext.Reason = "guard"
-)
-
 // RefusedError says that a statement may not run. Nothing of it ran.
 type RefusedError struct {
-	Reason sqltext.Reason
+	Reason string
 	Detail string // one line for a person, without stored values
 	Writes bool   // the statement writes or changes state
 	// Name is what another statement may do without: a table or column that may not be read or is not there, in lower case; "*" for
@@ -50,15 +38,12 @@ func (e *RefusedError) Public() string { return fmt.Sprintf("exec: refused (%s)"
 
 // Is makes a refusal of a statement that writes match [ErrNotReadOnly], and one that lacks its scope [ErrNoScope].
 func (e *RefusedError) Is(target error) bool {
-	return target == ErrNotReadOnly && e.Writes || target == ErrNoScope && e.Reason == ReasonScope
+	return target == ErrNotReadOnly && e.Writes || target == ErrNoScope && e.Reason == "scope"
 }
-
-// Fault is what is wrong with a statement that the engine rejected, one of those of package exec.
-type Fault string
 
 // InvalidError says that the engine rejected a statement, or a check on its behalf.
 type InvalidError struct {
-	Fault   Fault  // what is wrong with it
+	Fault   string // what is wrong with it
 	Message string // the engine's own words; they may repeat parts of the statement
 	Name    string // the table, column or function that does not exist or is ambiguous, where the engine names it
 }
@@ -97,20 +82,20 @@ func (e *PolicyError) Public() string {
 	return fmt.Sprintf("exec: the policy names %d things that the database does not have", len(e.Unknown))
 }
 
-// Refuse makes a refusal. A reason of sqltext.ReasonNotReadOnly says that the statement writes.
-func Refuse(reason sqltext.Reason, format string, args ...any) *RefusedError {
-	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == sqltext.ReasonNotReadOnly}
+// Refuse makes a refusal. A reason of "not-read-only" says that the statement writes.
+func Refuse(reason string, format string, args ...any) *RefusedError {
+	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == "not-read-only"}
 }
 
 // NotReadableColumn is the refusal of a column that may not be read. how is what reads it without its name: "*", "u.*", "a
 // NATURAL join"; "": the statement names it.
 func NotReadableColumn(table, column, how string) *RefusedError {
 	if how == "" {
-		e := Refuse(ReasonColumn, "%s.%s may not be read", table, column)
+		e := Refuse("column", "%s.%s may not be read", table, column)
 		e.Name = strings.ToLower(strings.ToUpper(column)) // as exec/guard folds names
 		return e
 	}
-	e := Refuse(ReasonColumn, "%s would read columns of %s that may not be read: name the columns that you need", how, table)
+	e := Refuse("column", "%s would read columns of %s that may not be read: name the columns that you need", how, table)
 	e.Name = "*"
 	return e
 }

@@ -71,14 +71,14 @@ const (
 // The time is linear in len(reply) but for replies with many places to start at, which are bounded.
 func (x Extractor) Extract(reply string) (Extraction, error) {
 	if len(reply) > maxReply {
-		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the reply is longer than 1 MiB"}
+		return Extraction{}, &Error{Reason: "too-long", Detail: "the reply is longer than 1 MiB"}
 	}
 	if !utf8.ValidString(reply) {
 		return Extraction{}, &Error{Reason: "not-utf8", Detail: "the reply is not valid UTF-8"}
 	}
 	text := trimReply(reply)
 	if text == "" {
-		return Extraction{}, &Error{Reason: sqltext.ReasonEmpty, Detail: "the reply is blank"}
+		return Extraction{}, &Error{Reason: "empty", Detail: "the reply is blank"}
 	}
 	e := extraction{x: x, d: x.Dialect, closed: x.Ended}
 	body, cut := words.AfterReasoning(text)
@@ -92,7 +92,7 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 		return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
 	}
 	if len(body) > maxBytes {
-		return Extraction{}, &Error{Reason: sqltext.ReasonTooLong, Detail: "the answer is longer than 32 KiB"}
+		return Extraction{}, &Error{Reason: "too-long", Detail: "the answer is longer than 32 KiB"}
 	}
 	e.ladder(body, "bare", 0)
 	if !e.done() && e.likely == nil && e.possible == nil && !e.truncated {
@@ -267,7 +267,7 @@ func (e *extraction) notRead(text string) {
 		e.several()
 		return
 	}
-	refused := &Error{Reason: sqltext.ReasonNotReadOnly, Detail: "the statement is no query", SQL: strings.TrimSpace(parts[0])}
+	refused := &Error{Reason: "not-read-only", Detail: "the statement is no query", SQL: strings.TrimSpace(parts[0])}
 	if r := e.check(parts[0]); r.refused != nil {
 		refused.Err = r.refused
 	}
@@ -275,7 +275,7 @@ func (e *extraction) notRead(text string) {
 }
 
 func (e *extraction) several() {
-	e.fatal = &Error{Reason: sqltext.ReasonSeveral, Detail: "the reply holds more than one statement"}
+	e.fatal = &Error{Reason: "several-statements", Detail: "the reply holds more than one statement"}
 }
 
 // verdict is what accept says of a text.
@@ -295,8 +295,8 @@ func (e *extraction) accept(text, step string, sure bool) verdict {
 	}
 	stmt := e.check(text)
 	if refused := stmt.refused; refused != nil {
-		if refused.Reason == sqltext.ReasonNotReadOnly && e.d.Head(text) == "query" {
-			e.fatal = &Error{Reason: sqltext.ReasonNotReadOnly, Detail: refused.Detail, SQL: strings.TrimSpace(text), Err: refused}
+		if refused.Reason == "not-read-only" && e.d.Head(text) == "query" {
+			e.fatal = &Error{Reason: "not-read-only", Detail: refused.Detail, SQL: strings.TrimSpace(text), Err: refused}
 		} else if e.refused == nil && sure {
 			e.refused, e.refusedSQL = refused, strings.TrimSpace(text)
 		}

@@ -52,7 +52,7 @@ func TestExtract(t *testing.T) {
 			got, err := replies.Extractor{Dialect: c.dialect()}.Extract(c.Reply)
 			if c.Reason != "" {
 				var reply *replies.Error
-				if !errors.As(err, &reply) || string(reply.Reason) != c.Reason {
+				if !errors.As(err, &reply) || reply.Reason != c.Reason {
 					t.Fatalf("%s: got %+v, %v, want reason %s", c.Why, got, err, c.Reason)
 				}
 				return
@@ -94,7 +94,7 @@ func TestExtractEnded(t *testing.T) {
 			got := found.SQL()
 			var reply *replies.Error
 			if errors.As(err, &reply) {
-				got = string(reply.Reason)
+				got = reply.Reason
 			}
 			want := c.cut
 			if ended {

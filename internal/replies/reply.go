@@ -11,28 +11,28 @@ const (
 	maxReply = 1 << 20
 )
 
-// The reasons that only an Error has. sqltext.ReasonTooLong, "not-utf8", sqltext.ReasonEmpty, sqltext.ReasonSeveral and
-// sqltext.ReasonNotReadOnly are reasons of a reply too.
+// The reasons that only an Error has. "too-long", "not-utf8", "empty", "several-statements" and
+// "not-read-only" are reasons of a reply too.
 const (
-	ReasonTruncated  sqltext.Reason = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
-	ReasonRefusal    sqltext.Reason = "refusal"     // no statement, but words of refusing
-	ReasonNoSQL      sqltext.Reason = "no-sql"      // no statement, and no words of refusing that we know
-	ReasonBrokenJSON sqltext.Reason = "broken-json" // starts like a JSON object and is none
-	reasonRefused    sqltext.Reason = "refused"     // its statement fails the text check in another way
+	ReasonTruncated  = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
+	ReasonRefusal    = "refusal"     // no statement, but words of refusing
+	ReasonNoSQL      = "no-sql"      // no statement, and no words of refusing that we know
+	ReasonBrokenJSON = "broken-json" // starts like a JSON object and is none
+	reasonRefused    = "refused"     // its statement fails the text check in another way
 )
 
 // Error says why Extract found no candidate in a reply. The first two abstentions, ReasonRefusal and ReasonNoSQL,
 // are answers of the model; the others are faults.
 type Error struct {
-	Reason sqltext.Reason // why there is no candidate
-	Detail string         // one line for a person; quotes nothing of the reply
-	SQL    string         // the refused text for "refused" and sqltext.ReasonNotReadOnly; else ""
-	Err    error          // a *sqltext.RefusedError for "refused" and sqltext.ReasonNotReadOnly; else nil
+	Reason string // why there is no candidate
+	Detail string // one line for a person; quotes nothing of the reply
+	SQL    string // the refused text for "refused" and "not-read-only"; else ""
+	Err    error  // a *sqltext.RefusedError for "refused" and "not-read-only"; else nil
 }
 
 // Error returns "replies: no candidate in the reply: REASON: DETAIL".
 func (e *Error) Error() string {
-	s := "replies: no candidate in the reply: " + string(e.Reason)
+	s := "replies: no candidate in the reply: " + e.Reason
 	if e.Detail != "" {
 		s += ": " + e.Detail
 	}

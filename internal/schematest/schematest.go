@@ -15,7 +15,7 @@ func Shop() *schema.Schema {
 		Dialect: "sqlite",
 		Tables: []schema.Table{
 			{
-				Name: "customers", Kind: schema.BaseTable, Description: "people and firms that ordered at least once",
+				Name: "customers", Kind: "table", Description: "people and firms that ordered at least once",
 				Columns: []schema.Column{
 					{Name: "id", Type: "INTEGER", Profile: Profile(int64(1), int64(2), int64(3), int64(4))},
 					{Name: "name", Type: "TEXT", NotNull: true, Profile: Profile("Ann", "Bob's", `C "x"`)},
@@ -26,7 +26,7 @@ func Shop() *schema.Schema {
 				Definition: "CREATE TABLE customers (\n  id INTEGER PRIMARY KEY,\n  name TEXT NOT NULL,\n  seg TEXT, -- SME or LAM\n  email TEXT UNIQUE\n)",
 			},
 			{
-				Name: "products", Kind: schema.BaseTable,
+				Name: "products", Kind: "table",
 				Columns: []schema.Column{
 					{Name: "code", Type: "VARCHAR(10)", Profile: Profile("S10_1678")},
 					{Name: "price", Type: "REAL", Description: "price of one piece, in EUR", Profile: Profile(9.5, 20.0)},
@@ -37,7 +37,7 @@ func Shop() *schema.Schema {
 				ForeignKeys: []schema.ForeignKey{{Columns: []string{"parent"}, RefTable: "products", RefColumns: []string{"code"}}},
 			},
 			{
-				Name: "order details", Kind: schema.BaseTable,
+				Name: "order details", Kind: "table",
 				Columns: []schema.Column{
 					{Name: "order", Type: "INTEGER"},
 					{Name: "line no", Type: "INTEGER"},
@@ -52,7 +52,7 @@ func Shop() *schema.Schema {
 				},
 			},
 			{
-				Name: "orders", Kind: schema.BaseTable,
+				Name: "orders", Kind: "table",
 				Columns: []schema.Column{
 					{Name: "id", Type: "INTEGER"},
 					{Name: "customer", Type: "INTEGER"},
@@ -62,19 +62,19 @@ func Shop() *schema.Schema {
 				ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}},
 			},
 			{
-				Name: "returns", Kind: schema.BaseTable,
+				Name: "returns", Kind: "table",
 				Columns: []schema.Column{{Name: "order", Type: "INTEGER"}, {Name: "line no", Type: "INTEGER"}, {Name: "why", Type: "TEXT"}},
 				ForeignKeys: []schema.ForeignKey{{
 					Columns: []string{"order", "line no"}, RefTable: "order details", RefColumns: []string{"order", "line no"},
 				}},
 			},
 			{
-				Name: "big_orders", Kind: schema.View, Description: "orders of 100 EUR and more",
+				Name: "big_orders", Kind: "view", Description: "orders of 100 EUR and more",
 				Columns:    []schema.Column{{Name: "id", Type: "INTEGER"}, {Name: "total"}},
 				Definition: "CREATE VIEW big_orders AS SELECT id, 100 AS total FROM orders",
 			},
 			{
-				Schema: "archive", Name: "orders", Kind: schema.BaseTable,
+				Schema: "archive", Name: "orders", Kind: "table",
 				Columns:    []schema.Column{{Name: "id", Type: "INTEGER"}, {Name: "date", Type: "TEXT"}},
 				PrimaryKey: []string{"id"},
 			},

@@ -80,7 +80,7 @@ func MarketEnv(tb testing.TB, model llm.Model) *strategy.Env {
 // ExampleModel answers sample i with replies[i]; what has no reply fails, as with a model
 // that is out of service.
 func ExampleModel(replies ...string) llm.Model {
-	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(replies...)}}}
+	return &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(replies...)}}}
 }
 
 // ExampleEnv is ShopEnv for examples, which have no test: the shop in memory.
@@ -237,7 +237,7 @@ func CheckPrompts(t *testing.T, s strategy.Strategy, file string) {
 	for _, req := range script.Requests() {
 		b.WriteString("=== " + req.Purpose + "\n")
 		for _, m := range req.Messages {
-			b.WriteString("--- " + string(m.Role) + "\n" + m.Text + "\n")
+			b.WriteString("--- " + m.Role + "\n" + m.Text + "\n")
 		}
 	}
 	golden.Check(t, file, b.String())

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -95,7 +96,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if r.file.Models == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
 	}
 	for i := range r.file.Models {
 		r.table(&r.file.Models[i])
@@ -132,7 +133,7 @@ func (r *reader) table(m *semanticModel) {
 		}
 	}
 	for _, e := range m.Entities {
-		if columns := knowledge.Columns(e.expr()); len(columns) != 1 || columns[0] != e.expr() {
+		if !e.isColumn() {
 			t.Columns = append(t.Columns, knowledge.Column{Name: e.Name, Expr: e.Expr})
 		}
 		if e.isKey() {
@@ -151,10 +152,16 @@ func (e *entity) expr() string { return cmp.Or(e.Expr, e.Name) }
 
 // column is the column that holds an entity.
 func (e *entity) column() string {
-	if columns := knowledge.Columns(e.expr()); len(columns) == 1 && columns[0] == e.expr() {
-		return columns[0]
+	if e.isColumn() {
+		return e.expr()
 	}
 	return e.Name
+}
+
+// isColumn reports whether the entity is a column, and no expression of others.
+func (e *entity) isColumn() bool {
+	columns := knowledge.Column{Expr: e.expr()}.Reads()
+	return len(columns) == 1 && columns[0] == e.expr()
 }
 
 // relationships adds the ways between models that share an entity.

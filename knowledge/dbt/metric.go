@@ -88,7 +88,7 @@ func (r *reader) simple(in *input) (string, error) {
 	}
 	expr, err := cmp.Or(ms.Expr, ms.Name), error(nil)
 	if isCount := ms.Agg == "count" || ms.Agg == "sum"; isCount && (expr == "1" || expr == "*") {
-		form, expr = "COUNT(%s)", knowledge.Name(table.Name, "*")
+		form, expr = "COUNT(%s)", table.ColumnName("*")
 	} else {
 		expr, err = r.qualified(table, ms.Name, expr)
 	}
@@ -117,7 +117,7 @@ func (r *reader) measure(name string) (*knowledge.Table, *measure) {
 // qualified writes the expression of a measure. One that names no column, or a column of the database whose name is that of
 // a dimension with another expression, becomes a computed column.
 func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error) {
-	columns := knowledge.Columns(expr)
+	columns := knowledge.Column{Expr: expr}.Reads()
 	shadowed := slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool {
 		return c.Expr != "" && slices.ContainsFunc(columns, func(n string) bool { return strings.EqualFold(n, c.Name) })
 	})
@@ -130,7 +130,7 @@ func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error
 	if !slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) }) {
 		t.Columns = append(t.Columns, knowledge.Column{Name: name, Expr: expr})
 	}
-	return knowledge.Name(t.Name, name), nil
+	return t.ColumnName(name), nil
 }
 
 var (
@@ -179,7 +179,7 @@ func (r *reader) filtered(m *metric, kind string, arguments [][]string) (string,
 	for pass := 0; pass < 2 && len(found) == 0; pass++ { // tables whose key the entity is come first
 		for i := range r.file.Models {
 			if c := r.file.Models[i].filtered(kind, of, name, arguments, pass == 1, r.isOwn(m, i)); c != "" {
-				found = append(found, knowledge.Name(r.out.Tables[i].Name, c))
+				found = append(found, r.out.Tables[i].ColumnName(c))
 			}
 		}
 	}

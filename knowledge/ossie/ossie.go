@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -92,7 +93,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		if f.Ontology != nil {
 			problem = "the file is an ontology, which has no tables and metrics: a file with semantic_model is needed"
 		}
-		return knowledge.Model{}, &knowledge.FileError{Format: "ossie", Problem: problem}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "ossie", Problem: problem}
 	}
 	var r reader
 	for i := range f.Models {
@@ -152,8 +153,7 @@ func (r *reader) table(d *dataset) {
 			t.Keys = append(t.Keys, key)
 		}
 	}
-	for i := range d.Fields {
-		f := &d.Fields[i]
+	for _, f := range d.Fields {
 		c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description, Synonyms: f.Context.Synonyms}}
 		if f.Label != "" && f.Label != f.Name {
 			c.Synonyms = append(slices.Clip(c.Synonyms), f.Label)

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -79,7 +80,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Tables == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
 	}
 	var r reader
 	for i := range f.Tables {
@@ -212,7 +213,7 @@ func (r *reader) metrics(s *table) {
 			} else if name == "average" {
 				m.Aggregation = "AVG"
 			}
-			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation), knowledge.Name(s.Name, m.Name)))
+			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation), knowledge.Table{Name: s.Name}.ColumnName(m.Name)))
 		}
 	}
 	for _, m := range s.Metrics {
@@ -228,17 +229,18 @@ func (r *reader) metric(table string, m field, expr string) {
 	}
 	var err error
 	out.Expr, err = knowledge.Rename(expr, func(qualifier, name string) string {
+		qualifier = cmp.Or(qualifier, table)
 		isColumn := slices.ContainsFunc(r.out.Tables, func(t knowledge.Table) bool {
-			return strings.EqualFold(t.Name, cmp.Or(qualifier, table)) &&
+			return strings.EqualFold(t.Name, qualifier) &&
 				slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) })
 		})
 		switch {
 		case !isColumn && slices.Contains(r.named, name):
 			return "{" + name + "}"
-		case cmp.Or(qualifier, table) == "":
+		case qualifier == "":
 			return name
 		}
-		return knowledge.Name(cmp.Or(qualifier, table), name)
+		return knowledge.Table{Name: qualifier}.ColumnName(name)
 	})
 	if err != nil {
 		out.Expr, out.Unsupported = expr, err.Error()

@@ -15,8 +15,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 )
 
@@ -93,7 +95,7 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Models == nil {
-		return knowledge.Model{}, &knowledge.FileError{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
+		return knowledge.Model{}, &fileerr.Knowledge{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
 	}
 	var r reader
 	if about := f.Properties.about(); about.Description != "" {
@@ -207,7 +209,7 @@ func (r *reader) key(table string, columns []string) {
 			continue
 		}
 		for _, k := range t.Keys {
-			if strings.Join(k, "\x00") == strings.Join(columns, "\x00") {
+			if slices.Equal(k, columns) {
 				return
 			}
 		}

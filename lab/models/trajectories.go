@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/lab/internal/files"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
@@ -58,12 +58,12 @@ func (t Trajectory) Diverged(ran []bool) int {
 }
 
 // ReadTrajectories reads a file of trajectories, JSON lines that may be compressed by gzip. What is wrong with it is an
-// *eval.FileError.
+// *fileerr.Questions.
 func ReadTrajectories(path string) ([]Trajectory, error) {
 	list, err := files.Lines[Trajectory](path)
 	for i, t := range list {
 		if t.Run == "" || t.Question == "" || len(t.Steps) == 0 {
-			return nil, &eval.FileError{File: path, Line: i + 1, Err: errors.New("want run, qid and steps")}
+			return nil, &fileerr.Questions{File: path, Line: i + 1, Err: errors.New("want run, qid and steps")}
 		}
 	}
 	return list, err

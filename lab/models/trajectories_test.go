@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/models"
 	"github.com/texttosql/texttosql/llm"
@@ -95,7 +95,7 @@ func TestReadTrajectoriesFaults(t *testing.T) {
 		{"{", "walks.jsonl:1", "no JSON"},
 		{walked + `{"run": "a", "qid": 1}`, "walks.jsonl:3", "no steps"},
 	} {
-		var fault *eval.FileError
+		var fault *fileerr.Questions
 		if _, err := models.ReadTrajectories(written(t, tt.text)); !errors.As(err, &fault) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
 		}

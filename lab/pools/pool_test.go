@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/lab/pools"
@@ -130,7 +131,7 @@ func TestPoolsOfOtherNames(t *testing.T) {
 			t.Errorf("pool %s: %+v, %v, want one of %s", pool, p, err, dataset)
 		}
 	}
-	var file *eval.FileError
+	var file *fileerr.Questions
 	if _, err := f.Pool("mine_more/all"); !errors.As(err, &file) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a dataset without answers: %v", err)
 	}
@@ -150,7 +151,7 @@ func TestPoolBesideDamage(t *testing.T) {
 	}
 	for _, pool := range []string{"samples/s", "samples/t"} {
 		_, err := f.Pool(pool)
-		var file *eval.FileError
+		var file *fileerr.Questions
 		if !errors.As(err, &file) || file.Line != 3 || file.File != f.Path("samples", "samples_spider_dev.jsonl.gz") {
 			t.Errorf("pool %s: %v, want what is wrong with its file", pool, err)
 		}

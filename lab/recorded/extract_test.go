@@ -99,7 +99,7 @@ func TestExtractAnswers(t *testing.T) {
 					if !errors.As(err, &reply) || reply.Reason == "" {
 						t.Fatalf("%s: untyped error %v for %q", path, err, text)
 					}
-					outcomes[string(reply.Reason)]++
+					outcomes[reply.Reason]++
 					continue
 				}
 				extracted++

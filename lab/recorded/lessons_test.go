@@ -34,7 +34,7 @@ var (
 func (h *heeding) Complete(_ context.Context, req llm.Request) (llm.Response, error) {
 	h.calls++
 	sql := h.gold
-	if req.Purpose == strategy.PurposeGenerate {
+	if req.Purpose == "generate" {
 		sql = h.sql
 		text := req.Messages[len(req.Messages)-1].Text
 		for _, a := range tableAdvice.FindAllStringSubmatch(text, -1) {

@@ -69,5 +69,5 @@ func rungsOf(t *testing.T, x replies.Extractor, text string) (rungs []string, ou
 	if !errors.As(err, &reply) {
 		t.Fatalf("untyped error %v for %q", err, text)
 	}
-	return []string{"reason " + string(reply.Reason)}, err.Error() + reply.SQL
+	return []string{"reason " + reply.Reason}, err.Error() + reply.SQL
 }

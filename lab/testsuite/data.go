@@ -83,7 +83,7 @@ func load(ctx context.Context, db *exec.DB) (*database, error) {
 	}
 	d := &database{}
 	for _, def := range s.Tables {
-		if def.Kind != schema.BaseTable || def.Schema != "" {
+		if def.Kind != "table" || def.Schema != "" {
 			continue
 		}
 		t, err := loadTable(ctx, db, def)

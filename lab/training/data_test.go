@@ -108,7 +108,7 @@ func TestExportClassicModels(t *testing.T) {
 func exported(t *testing.T, path string) (list [][]llm.Message) {
 	t.Helper()
 	type message struct {
-		Role    llm.Role
+		Role    string
 		Content string
 	}
 	for l := range evaldata.Lines[struct{ Messages []message }](t, path) {

@@ -157,8 +157,8 @@ type chatLine struct {
 }
 
 type chatMessage struct {
-	Role    llm.Role `json:"role"`
-	Content string   `json:"content"`
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 func chat(messages []llm.Message) (list []chatMessage) {
@@ -350,7 +350,7 @@ func (x *export) line(ctx context.Context, p memory.Exemplar) (messages []chatMe
 	switch {
 	case !utf8.ValidString(p.Question + "\x00" + p.Evidence + "\x00" + p.SQL):
 		return nil, "not_utf8", "", nil
-	case errors.Is(err, texttosql.ErrEmptyQuestion), strings.TrimSpace(p.SQL) == "":
+	case errors.Is(err, strategy.ErrEmptyQuestion), strings.TrimSpace(p.SQL) == "":
 		return nil, "empty", "", nil
 	case errors.As(err, &long):
 		return nil, "too_long", err.Error(), nil

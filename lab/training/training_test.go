@@ -287,7 +287,7 @@ func TestServedAdapter(t *testing.T) {
 		Model       string
 		Temperature *float64
 		Messages    []struct {
-			Role    llm.Role
+			Role    string
 			Content any
 		}
 	}

@@ -164,8 +164,8 @@ type request struct {
 }
 
 type message struct {
-	Role    llm.Role `json:"role"`
-	Content []block  `json:"content"`
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
 }
 
 type block struct {

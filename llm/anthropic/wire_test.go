@@ -243,7 +243,7 @@ func TestKinds(t *testing.T) {
 		status int
 		body   string
 		text   string
-		stop   llm.StopReason
+		stop   string
 		class  llm.Class
 		says   string
 	}{

@@ -237,7 +237,7 @@ func TestKinds(t *testing.T) {
 	for _, tt := range []struct {
 		why, body string
 		text      string
-		stop      llm.StopReason
+		stop      string
 		class     llm.Class
 		says      string
 	}{

@@ -40,12 +40,12 @@ type Rule struct {
 
 // Reply is one scripted outcome.
 type Reply struct {
-	Text  string         // must not be empty, unless Err is set
-	Err   error          // the call ends with it instead of Text
-	Stop  llm.StopReason // "" means llm.StopEnd
-	Model string         // the model's name for itself
-	Usage llm.Usage      // the zero Usage means llm.Estimate
-	Delay time.Duration  // the call takes this long, unless its context ends
+	Text  string        // must not be empty, unless Err is set
+	Err   error         // the call ends with it instead of Text
+	Stop  string        // "" means llm.StopEnd
+	Model string        // the model's name for itself
+	Usage llm.Usage     // the zero Usage means llm.Estimate
+	Delay time.Duration // the call takes this long, unless its context ends
 }
 
 // Texts returns one reply for each text.
@@ -66,14 +66,14 @@ func Errors(errs ...error) []Reply {
 	return replies
 }
 
-// UnmatchedError reports that no rule of a [Script] answers a request. An [*llm.Error] of ClassPermanent wraps it.
-type UnmatchedError struct {
+// unmatchedError reports that no rule of a [Script] answers a request. An [*llm.Error] of ClassPermanent wraps it.
+type unmatchedError struct {
 	Request llm.Request // the request without an answer
 	Rules   []int       // indexes of the rules that match but have no reply left for this sample
 }
 
 // Error names the purpose, the sample and the first line of the last message.
-func (e *UnmatchedError) Error() string {
+func (e *unmatchedError) Error() string {
 	line := ""
 	if n := len(e.Request.Messages); n > 0 {
 		line, _, _ = strings.Cut(strings.TrimSpace(e.Request.Messages[n-1].Text), "\n")
@@ -153,7 +153,7 @@ func (s *Script) reply(req llm.Request) (Reply, error) {
 		}
 		return rule.Replies[sample], nil
 	}
-	return Reply{}, &UnmatchedError{Request: clone(req), Rules: matching}
+	return Reply{}, &unmatchedError{Request: clone(req), Rules: matching}
 }
 
 func (r Rule) matches(req llm.Request) bool {

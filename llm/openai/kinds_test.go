@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/openai"
@@ -186,7 +187,7 @@ func TestStreams(t *testing.T) {
 	for _, tt := range []struct {
 		why, body string
 		text      string
-		stop      llm.StopReason
+		stop      string
 		class     llm.Class
 		says      string
 	}{
@@ -322,7 +323,7 @@ func TestOddBodies(t *testing.T) {
 
 // TestFinish: only a word that means "done" is an end. Any other one is a cut, and such a reply has no vote.
 func TestFinish(t *testing.T) {
-	for word, want := range map[string]llm.StopReason{
+	for word, want := range map[string]string{
 		"stop": llm.StopEnd, "STOP": llm.StopEnd, "Stop": llm.StopEnd, "end_turn": llm.StopEnd, "eos_token": llm.StopEnd, "eos": llm.StopEnd,
 		"stop_sequence": llm.StopEnd,
 		"length":        llm.StopLength, "MAX_TOKENS": llm.StopLength, "model_length": llm.StopLength, "max_output_tokens": llm.StopLength, "abort": llm.StopLength,
@@ -379,7 +380,7 @@ func TestAccount(t *testing.T) {
 		{"DashScope, held back", 400, fault("Input data may contain something.", "", "", "data_inspection_failed"), false, llm.ClassRefused},
 	} {
 		_, err := serve(t, answer(tt.status, "", tt.body)).Complete(t.Context(), full())
-		if errors.Is(err, llm.ErrAccount) != tt.account || llm.ClassOf(err) != tt.class {
+		if errors.Is(err, llmerr.Account) != tt.account || llm.ClassOf(err) != tt.class {
 			t.Errorf("%s: account %v, want %v; class %v, want %v: %v", tt.provider, !tt.account, tt.account, llm.ClassOf(err), tt.class, err)
 		}
 		if tt.account && !strings.Contains(err.Error(), "look at the balance, the billing and the limits of the key (OPENAI_API_KEY)") {

@@ -207,8 +207,8 @@ type request struct {
 }
 
 type message struct {
-	Role    llm.Role `json:"role"`
-	Content string   `json:"content"`
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 func (m *model) ask(ctx context.Context, r wire.Request, as int32) (out reply, err error) {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/redact"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
@@ -44,11 +45,11 @@ type line struct {
 }
 
 type reply struct {
-	Text  string         `json:"text"`
-	Bytes []byte         `json:"bytes,omitempty"`
-	Stop  llm.StopReason `json:"stop,omitempty"`
-	Model string         `json:"model,omitempty"`
-	Usage llm.Usage      `json:"usage"`
+	Text  string    `json:"text"`
+	Bytes []byte    `json:"bytes,omitempty"`
+	Stop  string    `json:"stop,omitempty"`
+	Model string    `json:"model,omitempty"`
+	Usage llm.Usage `json:"usage"`
 }
 
 type failure struct {
@@ -132,19 +133,6 @@ func decode(b []byte) (_ *line, old bool, err error) {
 	return &l, old, nil
 }
 
-// LineError reports that a line of a recording is not a recorded call, has another version, or was changed after it was
-// written.
-type LineError struct {
-	Line int   // number of the line, from 1
-	Err  error // the fault of the line
-}
-
-// Error names the line and the fault.
-func (e *LineError) Error() string { return fmt.Sprintf("replay: line %d: %v", e.Line, e.Err) }
-
-// Unwrap returns the fault of the line.
-func (e *LineError) Unwrap() error { return e.Err }
-
 // recording is a file as read.
 type recording struct {
 	lines []*line
@@ -178,7 +166,7 @@ func read(r io.Reader) (recording, error) {
 				rec.torn = len(b)
 				return rec, nil
 			default:
-				return rec, &LineError{n, err}
+				return rec, &fileerr.Recording{Line: n, Err: err}
 			}
 		}
 		rec.whole += int64(len(b))

@@ -75,7 +75,7 @@ func Open(path string) (*Player, error) {
 	return p, nil
 }
 
-// NewPlayer reads a recording to its end. The error about a line is a *[LineError].
+// NewPlayer reads a recording to its end. An error about a line has its number.
 func NewPlayer(r io.Reader) (*Player, error) {
 	rec, err := read(r)
 	if err != nil {

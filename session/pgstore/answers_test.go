@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session/pgstore"
@@ -146,7 +147,7 @@ func TestVerifiedAnswers(t *testing.T) {
 
 	run(t, db, "UPDATE texttosql_answers SET lines = overlay(lines PLACING 'X'::bytea FROM 20) WHERE name = 'shop' AND place > 0")
 	_, err := memory.VerifiedAnswersOn(open(t, dsn, pgstore.Config{}).VerifiedAnswers("shop"))
-	if bad := (*memory.FileError)(nil); !errors.As(err, &bad) || bad.Line != 2 || bad.File != `table texttosql_answers, name "shop"` {
+	if bad := (*fileerr.Memory)(nil); !errors.As(err, &bad) || bad.Line != 2 || bad.File != `table texttosql_answers, name "shop"` {
 		t.Errorf("a changed row: %v", err)
 	}
 }

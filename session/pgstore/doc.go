@@ -31,6 +31,6 @@
 // If two processes save one revision, only one succeeds.
 //
 // Records, their changes, lines of a journal, lessons and verified answers have checksums. A change made directly in the database is therefore an
-// error (*session.RecordError, *replay.LineError, *memory.FileError). If the connection breaks during a commit, the
+// error that names the place. If the connection breaks during a commit, the
 // result of the change is unknown: see session.Store.
 package pgstore

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -66,7 +67,7 @@ func TestKilledProcesses(t *testing.T) {
 	dsn, _ := newDSN(t)
 	s := open(t, dsn, pgstore.Config{})
 	r := saved(t, s)
-	start := func() (*exec.Cmd, chan bool) {
+	start := func() (*osexec.Cmd, chan bool) {
 		c, say := child(t, "add", dsn, r.ID)
 		said := make(chan bool, 1)
 		go func() {
@@ -84,7 +85,7 @@ func TestKilledProcesses(t *testing.T) {
 		return c, said
 	}
 	type process struct {
-		*exec.Cmd
+		*osexec.Cmd
 		said chan bool
 	}
 	var all []process
@@ -176,13 +177,13 @@ func TestConversationOfAKilledProcess(t *testing.T) {
 	var calls []int
 	e := testutil.Value(newEngine(2, func(sample int) { calls = append(calls, sample) }))(t)
 	talk := testutil.Value(e.OpenConversation(t.Context(), s, id))(t)
-	if _, err := talk.Resume(t.Context()); !errors.Is(err, texttosql.ErrBusy) {
+	if _, err := talk.Resume(t.Context()); !errors.Is(err, exec.ErrBusy) {
 		t.Errorf("resume while another process is at it: %v", err)
 	}
 	c.Process.Kill()
 	c.Wait()
 	res, err := talk.Resume(t.Context())
-	for errors.Is(err, texttosql.ErrBusy) { // until the lease has run out
+	for errors.Is(err, exec.ErrBusy) { // until the lease has run out
 		time.Sleep(20 * time.Millisecond)
 		res, err = talk.Resume(t.Context())
 	}

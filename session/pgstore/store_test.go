@@ -15,6 +15,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/servers"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/memory"
@@ -314,7 +315,7 @@ func TestLessons(t *testing.T) {
 	_, learned := l.Learn(finished("x"))
 	_, read := l.All()
 	for call, err := range map[string]error{"Learn": learned, "All": read} {
-		if bad := (*memory.FileError)(nil); !errors.As(err, &bad) || !strings.Contains(bad.File, `"shop"`) {
+		if bad := (*fileerr.Memory)(nil); !errors.As(err, &bad) || !strings.Contains(bad.File, `"shop"`) {
 			t.Errorf("%s of a broken text: %v", call, err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/texttosql/texttosql/internal/replies"
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // output rejects what the source's cleaner rejects beyond the checks of every strategy: a statement that reads no table, and
@@ -30,7 +29,7 @@ func (output) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
 	default:
 		return nil
 	}
-	return &exec.InvalidError{Fault: exec.FaultCompile, Message: wrong}
+	return &exec.InvalidError{Fault: "compile", Message: wrong}
 }
 
 var aQuery = regexp.MustCompile(`(?i)\b(?:select|with)\b`)
@@ -48,7 +47,7 @@ func (l *ladder) ending(m llm.Model) llm.Model {
 		}
 		var unclear *replies.Error
 		_, err = l.examiner.Extract(ctx, req.Sample, reply.Text, reply.StopReason == llm.StopEnd)
-		if at := aQuery.FindStringIndex(reply.Text); at != nil && errors.As(err, &unclear) && unclear.Reason == sqltext.ReasonSeveral {
+		if at := aQuery.FindStringIndex(reply.Text); at != nil && errors.As(err, &unclear) && unclear.Reason == "several-statements" {
 			reply.Text = reply.Text[:at[0]] + l.env.DB.Language().Text.Split(reply.Text[at[0]:])[0]
 		}
 		return reply, nil

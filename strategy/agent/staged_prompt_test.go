@@ -10,7 +10,6 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
 )
 
@@ -24,7 +23,7 @@ func TestPromptsOfStaged(t *testing.T) {
 	stage := agent.Staged{Stage: 3, Steps: 2, Candidates: 2}
 	c := climb(t.Context(), t, env, stage, func(req llm.Request) (string, error) {
 		switch {
-		case req.Purpose == strategy.PurposeRepair:
+		case req.Purpose == "repair":
 			return "SELECT nobody FROM customers", nil
 		case req.Sample == 0:
 			return "I do not know.", nil

@@ -196,7 +196,7 @@ func (l *ladder) run(ctx context.Context, p strategy.Pipeline) ([]vote.Candidate
 	l.out.Candidates = append(l.out.Candidates, out.Candidates...)
 	drawn := l.out.Candidates[first:]
 	for _, c := range drawn {
-		s := l.examiner.Step(c, l.step, strategy.PurposeGenerate)
+		s := l.examiner.Step(c, l.step, "generate")
 		s.Name = l.promptOf(c.Sample)
 		l.out.Steps = append(l.out.Steps, s)
 	}

@@ -58,7 +58,7 @@ func climb(ctx context.Context, t *testing.T, env *strategy.Env, stage agent.Sta
 // always answers every sample so, and no repair.
 func always(sql string) replies {
 	return func(req llm.Request) (string, error) {
-		if req.Purpose == strategy.PurposeRepair {
+		if req.Purpose == "repair" {
 			return "", errors.New("no repair")
 		}
 		return sql, nil
@@ -86,7 +86,7 @@ func TestLadder(t *testing.T) {
 			perStep = 4
 		}
 		c := climb(t.Context(), t, env, agent.Staged{Stage: stage}, func(req llm.Request) (string, error) {
-			if req.Purpose == strategy.PurposeGenerate && req.Sample < perStep {
+			if req.Purpose == "generate" && req.Sample < perStep {
 				return broken, nil
 			}
 			return limited, nil
@@ -154,7 +154,7 @@ func TestBoundsOfCalls(t *testing.T) {
 			sent := map[string]int{}
 			for _, req := range c.requests {
 				key := fmt.Sprint(*req.Temperature, req.Messages)
-				if req.Purpose == strategy.PurposeGenerate && *req.Temperature == 0.5 {
+				if req.Purpose == "generate" && *req.Temperature == 0.5 {
 					key += fmt.Sprint(req.Sample % 4) // of one step, with another seed
 				}
 				if sent[key]++; sent[key] > 1 {
@@ -189,7 +189,7 @@ func TestOutputOfStaged(t *testing.T) {
 				t.Errorf("%s, stage %d: %q, %v, %+v; want %q", tt.why, stage, c.out.SQL, c.err, c.out.Steps[0], tt.want)
 			}
 			for _, req := range c.requests {
-				thinks := stage >= 2 && req.Sample%2 == 1 && req.Purpose == strategy.PurposeGenerate
+				thinks := stage >= 2 && req.Sample%2 == 1 && req.Purpose == "generate"
 				if stops := slices.Equal(req.Stop, []string{";"}); stops == thinks {
 					t.Errorf("%s, stage %d: sample %d, %s stops at %q", tt.why, stage, req.Sample, req.Purpose, req.Stop)
 				}
@@ -212,14 +212,14 @@ func TestModelsOfTheEnv(t *testing.T) {
 func TestTargetOfRepair(t *testing.T) {
 	c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: 3, Steps: 1}, func(req llm.Request) (string, error) {
 		switch {
-		case req.Purpose == strategy.PurposeRepair:
+		case req.Purpose == "repair":
 			return usa, nil
 		case req.Sample == 0:
 			return broken, nil
 		}
 		return Other, nil
 	})
-	at := slices.IndexFunc(c.requests, func(req llm.Request) bool { return req.Purpose == strategy.PurposeRepair })
+	at := slices.IndexFunc(c.requests, func(req llm.Request) bool { return req.Purpose == "repair" })
 	if text := strategytest.Written(c.requests[at].Messages); c.err != nil || !strings.Contains(text, Other) || strings.Contains(text, broken) {
 		t.Errorf("%v: repaired is\n%s", c.err, text)
 	}
@@ -251,7 +251,7 @@ func TestCreditOfStaged(t *testing.T) {
 	// The first step is repaired and its answer doubted; the second has the answer.
 	c := climb(t.Context(), t, env, agent.Staged{Stage: 3, Steps: 2}, func(req llm.Request) (string, error) {
 		switch {
-		case req.Purpose == strategy.PurposeRepair:
+		case req.Purpose == "repair":
 			return "SELECT count(*) FROM customers", nil
 		case req.Sample < 4:
 			return broken, nil
@@ -311,14 +311,14 @@ func TestRepairOfStaged(t *testing.T) {
 			return broken, nil
 		}, 0, strategytest.Everyone, false, false},
 		{"none runs: it is repaired, and clamped", func(req llm.Request) (string, error) {
-			if req.Purpose == strategy.PurposeRepair {
+			if req.Purpose == "repair" {
 				return usa + " LIMIT 2", nil
 			}
 			return broken, nil
 		}, 1, usa, true, false},
 		{"no step runs: once, then the baseline", func(req llm.Request) (string, error) {
 			switch {
-			case req.Purpose == strategy.PurposeRepair:
+			case req.Purpose == "repair":
 				return "no idea", nil
 			case req.Sample == 12:
 				return usa, nil
@@ -329,7 +329,7 @@ func TestRepairOfStaged(t *testing.T) {
 		c := climb(t.Context(), t, env, agent.Staged{Stage: 3}, tt.reply)
 		repairs := 0
 		for _, req := range c.requests {
-			if req.Purpose == strategy.PurposeRepair {
+			if req.Purpose == "repair" {
 				repairs++
 			}
 		}

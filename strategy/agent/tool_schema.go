@@ -88,7 +88,7 @@ func findValue(ctx context.Context, env *strategy.Env, in Input) (Observation, e
 	note, probes := "", 0
 	for _, t := range shown.Tables {
 		for _, c := range t.Columns {
-			if c.Sensitive || t.Kind == schema.View {
+			if c.Sensitive || t.Kind == "view" {
 				continue
 			}
 			if probes++; probes > maxProbes {

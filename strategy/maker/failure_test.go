@@ -64,7 +64,7 @@ func TestMAKERFlags(t *testing.T) {
 			if out.SQL != usa {
 				t.Errorf("got %q", out.SQL)
 			}
-			if n := len(script.RequestsFor(strategy.PurposeRepair)); n > 0 {
+			if n := len(script.RequestsFor("repair")); n > 0 {
 				t.Errorf("%d repairs", n)
 			}
 		})

@@ -173,12 +173,12 @@ func (m Strategy) until() vote.Stop {
 }
 
 // last is what phase 3 compares candidates by, checks them with, and counts them by.
-func (m Strategy) last(env *strategy.Env) (vote.Key, strategy.Pipeline) {
+func (m Strategy) last(env *strategy.Env) strategy.Pipeline {
 	if m.published {
-		return vote.ByPlan, planvote.Plain{}.Published().Pipeline(env)
+		return planvote.Plain{}.Published().Pipeline(env)
 	}
 	key := env.Key()
-	return key, strategy.Pipeline{Voter: vote.Majority{Key: key, Prior: 1}, Checks: env.StrictChecks()}
+	return strategy.Pipeline{Key: key, Voter: vote.Majority{Key: key, Prior: 1}, Checks: env.StrictChecks()}
 }
 
 // maxTokens are what a phase asks for at most, and what an answer of it may have.

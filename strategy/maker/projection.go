@@ -18,7 +18,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 		r.end(ctx, Phase{Phase: phaseProjection, Stop: "budget", Fallback: whyBudget})
 		return whyBudget, nil
 	}
-	key, count := r.last(r.env)
+	count := r.last(r.env)
 	examiner := strategy.NewChecker(ctx, r.env, r.task, count.Checks, nil)
 	defer examiner.Close()
 	examiner.Signature = count.Signature
@@ -28,7 +28,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 			if c.Rejected != "" {
 				return "", false
 			}
-			return key(c)
+			return count.Key(c)
 		},
 		Sample: func(ctx context.Context, i int) (vote.Candidate, error) {
 			reply, err := r.ask(ctx, purposeProjection, messages, i)

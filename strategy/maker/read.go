@@ -207,7 +207,7 @@ func (r *run) readFilter(ctx context.Context, scope tableScope, reply string) (f
 	switch {
 	case refused == nil || err != nil:
 		return f, err
-	case errors.As(refused, &invalid) && invalid.Fault == exec.FaultSchema:
+	case errors.As(refused, &invalid) && invalid.Fault == "schema":
 		return f, malformed(reply, flagged(flagUnknown, "the conditions do not fit the agreed tables"))
 	}
 	return f, malformed(reply, flagged(flagFormat, "the engine does not take the conditions"))

@@ -37,13 +37,13 @@ func makerSchema() *schema.Schema {
 		return all
 	}
 	return &schema.Schema{Dialect: "sqlite", Tables: []schema.Table{
-		{Name: "Customers", Kind: schema.BaseTable, Columns: columns("id", "Segment", "country", "a", "b")},
-		{Name: "orders", Kind: schema.BaseTable, Columns: columns("id", "customer_id", "total", "placed"),
+		{Name: "Customers", Kind: "table", Columns: columns("id", "Segment", "country", "a", "b")},
+		{Name: "orders", Kind: "table", Columns: columns("id", "customer_id", "total", "placed"),
 			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer_id"}, RefTable: "customers", RefColumns: []string{"id"}}}},
-		{Name: "order details", Kind: schema.BaseTable, Columns: columns("order id", "qty")},
-		{Name: "order", Kind: schema.BaseTable, Columns: columns("id")},
-		{Name: "salt and pepper", Kind: schema.BaseTable, Columns: columns("id")},
-		{Name: "staff", Kind: schema.BaseTable, Columns: columns("id", "boss"),
+		{Name: "order details", Kind: "table", Columns: columns("order id", "qty")},
+		{Name: "order", Kind: "table", Columns: columns("id")},
+		{Name: "salt and pepper", Kind: "table", Columns: columns("id")},
+		{Name: "staff", Kind: "table", Columns: columns("id", "boss"),
 			ForeignKeys: []schema.ForeignKey{{Columns: []string{"boss"}, RefTable: "staff", RefColumns: []string{"id"}}}},
 	}}
 }

@@ -200,7 +200,8 @@ const wholeTables = 40
 
 // firstRound is what round 1 found out for all voters.
 type firstRound struct {
-	draft     linker.Draft
+	draft     string         // the PreSQL; "": none
+	reply     llm.Response   // with the PreSQL
 	candidate vote.Candidate // the PreSQL, examined
 	links     schema.Links
 	schema    *schema.Schema // restricted to the links
@@ -245,7 +246,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if pool := cmp.Or(p.Prompter.Exemplars.Pool, env.Exemplars); p.Prompter.Exemplars.K >= 0 && (pool == nil || len(pool.Pairs) == 0) {
 		f.notes = append(f.notes, "no pool of exemplars: the prompts show no solved question (zero-shot)")
 	}
-	f.draft, err = l.Draft(ctx, in, 0)
+	f.draft, f.reply, err = l.Draft(ctx, in, 0)
 	if cerr := ctx.Err(); cerr != nil {
 		return nil, cerr
 	}
@@ -255,17 +256,17 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		f.notes = append(f.notes, fmt.Sprintf("round 1 failed, round 2 sees the whole schema: %v", err))
 		trace.FromContext(ctx).Warn("no-links", f.notes[len(f.notes)-1])
 	}
-	f.report.PreSQL = f.draft.SQL
-	if f.draft.SQL != "" {
-		if f.candidate, err = examiner.ExamineSQL(ctx, 0, name, f.draft.SQL); err != nil {
+	f.report.PreSQL = f.draft
+	if f.draft != "" {
+		if f.candidate, err = examiner.ExamineSQL(ctx, 0, name, f.draft); err != nil {
 			return nil, err
 		}
 		f.report.Grade = f.candidate.Parsed(env.DB.Language().Text).Hardness()
 		f.report.Rejected = f.candidate.Rejected
-		span.Set("sql", trace.PrivateSQL.Secret(f.draft.SQL))
+		span.Set("sql", trace.PrivateSQL.Secret(f.draft))
 	}
 	if f.links = (schema.Links{Whole: true}); !failed {
-		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) { return l.Read(ctx, in, f.draft.SQL) })
+		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) { return l.Read(ctx, in, f.draft) })
 		if f.links, err = (linker.Conversation{Linker: read}).Link(ctx, in); err != nil {
 			return nil, err
 		}
@@ -279,12 +280,12 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		return !ok
 	})
 	again := p.Prompter
-	again.Exemplars.Draft = f.draft.SQL
+	again.Exemplars.Draft = f.draft
 	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: fitted.Links}); err != nil {
 		return nil, err
 	}
 	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
-	f.report.Reused = f.draft.Reply.Text != "" && slices.Equal(full, f.prompt)
+	f.report.Reused = f.reply.Text != "" && slices.Equal(full, f.prompt)
 	span.Set("tables", f.report.Shown)
 	span.Set("grade", string(f.report.Grade))
 	return f, nil
@@ -354,7 +355,7 @@ func (p Strategy) guarded(env *strategy.Env, first *firstRound, models []llm.Mod
 		timed := timeout(m)
 		out[i] = llm.Wrap(m, func(ctx context.Context, req llm.Request) (llm.Response, error) {
 			if answered {
-				reply := first.draft.Reply
+				reply := first.reply
 				reply.Usage = llm.Usage{} // counted in round 1
 				return reply, nil
 			}

@@ -37,7 +37,7 @@ func petModel(name, link, final string) (llm.Model, *llmtest.Script) {
 		}
 		return llmtest.Rule{Purpose: purpose, Replies: replies, Repeat: true}
 	}
-	s := &llmtest.Script{Rules: []llmtest.Rule{rule("link", link), rule(strategy.PurposeGenerate, final)}}
+	s := &llmtest.Script{Rules: []llmtest.Rule{rule("link", link), rule("generate", final)}}
 	return llm.Named(name, s), s
 }
 
@@ -189,8 +189,8 @@ func TestPETSQL(t *testing.T) {
 				t.Errorf("warnings %q, want %q: %s", got, tt.warnings, tt.why)
 			}
 			for _, s := range scripts {
-				for i, req := range s.RequestsFor(strategy.PurposeGenerate) {
-					if first := scripts[1].RequestsFor(strategy.PurposeGenerate); len(first) > 0 && cmp.Diff(first[0].Messages, req.Messages) != "" {
+				for i, req := range s.RequestsFor("generate") {
+					if first := scripts[1].RequestsFor("generate"); len(first) > 0 && cmp.Diff(first[0].Messages, req.Messages) != "" {
 						t.Errorf("request %d has another prompt: round 1 is shared", i)
 					}
 					if hot := tt.samples > 1; hot != (*req.Temperature == 0.7) {
@@ -423,7 +423,7 @@ func TestPETSQLDraftPicks(t *testing.T) {
 		env := petEnv(t, a)
 		env.Exemplars = &memory.Pool{Pairs: pairs}
 		testutil.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}))(t)
-		for purpose, want := range map[string]int{"link": tt.link, strategy.PurposeGenerate: tt.final} {
+		for purpose, want := range map[string]int{"link": tt.link, "generate": tt.final} {
 			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
 				t.Errorf("%s: %s shows\n%s", tt.why, purpose, shown)
@@ -447,7 +447,7 @@ func TestPETSQLSends(t *testing.T) {
 	} {
 		a, script := petModel("a", petUSA, petUSA)
 		testutil.Value(tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}))(t)
-		link, final := script.RequestsFor("link")[0], script.RequestsFor(strategy.PurposeGenerate)[0]
+		link, final := script.RequestsFor("link")[0], script.RequestsFor("generate")[0]
 		if published := strings.Contains(tt.why, "ours") == link.Plain; published || link.Plain != final.Plain {
 			t.Errorf("%s: plain %v and %v; the published form alone leaves as it is", tt.why, link.Plain, final.Plain)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/words"
-	"github.com/texttosql/texttosql/sqltext"
 )
 
 // expectColumns is a check that rejects statements with another number of result columns than N: the filter of M9.
@@ -18,7 +17,7 @@ type expectColumns struct {
 }
 
 // reasonColumns is the reason of the *exec.RefusedError of expectColumns.
-const reasonColumns sqltext.Reason = "columns"
+const reasonColumns string = "columns"
 
 // Check implements exec.Check.
 func (e expectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {

@@ -52,7 +52,7 @@ func ExampleAugmented() {
 // what came of it.
 func ExampleFeedback() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(
+		{Purpose: "generate", Replies: llmtest.Texts(
 			"SELECT name FROM customers WHERE country = 'U.S.'",
 			"SELECT c.name FROM customers c WHERE c.country = 'U.S.'",
 			"SELECT name FROM customers WHERE country LIKE 'United%'",

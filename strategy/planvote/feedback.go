@@ -238,7 +238,7 @@ type attempt struct {
 // tried are the winner of a round and its distinct rejected statements by first sample. They become steps of the
 // outcome.
 func (r *feedbackRun) tried(out *strategy.Outcome, round int) (tried []attempt) {
-	action := strategy.PurposeGenerate
+	action := "generate"
 	if round > 0 {
 		action = purposeCorrect
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/egtts"
 	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/strategytest"
@@ -415,7 +414,7 @@ func TestProbing(t *testing.T) {
 		{"in a nested query", "p.city IN (SELECT name FROM towns WHERE land = 'Spain')", 0, 1, 0, 1, ""},
 	}
 	env := envOf(t, probeSQL, nil)
-	count := func(findings []exec.Finding) (stored, probed int) {
+	count := func(findings []vote.Finding) (stored, probed int) {
 		for _, f := range findings {
 			switch f.Rule {
 			case "literal-stored":
@@ -499,8 +498,8 @@ func TestFeedbackDeadline(t *testing.T) {
 		why   string
 	}{
 		{"correct", false, chile, "the time was up in correction 1", "the round before has an answer"},
-		{strategy.PurposeGenerate, true, chile, "the time was up: this is the best of", "half of the first round has one"},
-		{strategy.PurposeGenerate, false, "", "", "there is nothing"},
+		{"generate", true, chile, "the time was up: this is the best of", "half of the first round has one"},
+		{"generate", false, "", "", "there is nothing"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -72,7 +72,7 @@ func TestPlansWithoutDatabase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const sum = "SELECT 1 + 1"
-			script := &llmtest.Script{Rules: []llmtest.Rule{always(strategy.PurposeGenerate, sum)}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", sum)}}
 			if out, err := s.Generate(t.Context(), envOf(t, "", script), usaTask); err != nil || out.SQL != sum {
 				t.Errorf("no table: got %+v, %v", out, err)
 			}

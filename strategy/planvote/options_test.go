@@ -39,7 +39,7 @@ func TestPlainOptions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
 			env := shopEnv(t, script)
 			env.WithoutExecution = !tt.run
 			out, err := tt.voter.Generate(t.Context(), env, strategy.Task{Question: "q", Samples: len(tt.replies)})

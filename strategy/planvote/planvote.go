@@ -32,7 +32,7 @@ import (
 type Plain struct {
 	Samples       int     // 0 means 15 (M7); 32 is M8; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
-	MinConfidence float64 // 0..1; an answer below it is an ErrAbstained; 0: never
+	MinConfidence float64 // 0..1; an answer below it is an *AbstainedError; 0: never
 	ExpectColumns int     // rejects statements with another number of columns (M9); 0: any
 
 	// Cheapest elects the candidate with the lowest plan cost instead of the majority (M4, published with 5 samples).
@@ -97,7 +97,7 @@ func (v Plain) Pipeline(env *strategy.Env) strategy.Pipeline {
 type Augmented struct {
 	Samples       int     // 0 means 15; WithSamples overrides it
 	Temperature   float64 // 0 means 0.7
-	MinConfidence float64 // 0..1; an answer below it is an ErrAbstained; 0: never
+	MinConfidence float64 // 0..1; an answer below it is an *AbstainedError; 0: never
 	ExpectColumns int     // rejects statements with another number of columns; 0: any
 
 	// Probe looks up whether the literals of candidates are stored in the columns that they are compared with

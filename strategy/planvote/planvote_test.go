@@ -69,7 +69,7 @@ func TestPlain(t *testing.T) {
 	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: strategy.PurposeGenerate, Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
 			out, err := tt.voter.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in the USA?"})
 			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.sql == "" {
@@ -128,7 +128,7 @@ func TestPlainValidate(t *testing.T) {
 func TestPlainAbstains(t *testing.T) {
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{samples("generate", byID, everyone, usa)}})
 	out, err := planvote.Plain{Samples: 3, MinConfidence: 0.9}.Generate(t.Context(), env, strategy.Task{Question: "q"})
-	if !errors.Is(err, strategy.ErrAbstained) || len(out.Ballot.Clusters) != 2 || out.SQL != everyone {
+	if !errors.As(err, new(*strategy.AbstainedError)) || len(out.Ballot.Clusters) != 2 || out.SQL != everyone {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }

@@ -31,7 +31,7 @@ func TestOnlyReadsVote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{always("maker.scope", scopeOne), always("maker.filter", inUSA)}}
-			for _, purpose := range []string{strategy.PurposeGenerate, "maker.projection"} {
+			for _, purpose := range []string{"generate", "maker.projection"} {
 				script.Rules = append(script.Rules, samples(purpose, append(hostile, usa)...))
 			}
 			pool := poolOf(t, makerSQL)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/llm"
-	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/qasql"
 )
 
@@ -39,9 +38,9 @@ func TestCalls(t *testing.T) {
 			reply := map[string]string{"decompose": `{"entity": "customers"}`, "score": `{"score": 0.9}`,
 				"judge": `{"selected_option": "A"}`}[req.Purpose]
 			switch req.Purpose {
-			case strategy.PurposeGenerate:
+			case "generate":
 				reply = broken
-			case strategy.PurposeRepair:
+			case "repair":
 				repairs[req.Sample]++
 				reply = fmt.Sprintf("SELECT nobody%d_%d FROM customers", req.Sample, repairs[req.Sample])
 				if repairs[req.Sample] == 2 && !tt.never {

@@ -30,7 +30,7 @@ func generated(t *testing.T, env *strategy.Env, s qasql.Strategy, task strategy.
 			reply = `{"entity": "heroes"}`
 		case "score":
 			reply = relevant(req.Messages[1].Text)
-		case strategy.PurposeGenerate:
+		case "generate":
 			mu.Lock()
 			defer mu.Unlock()
 			prompts[req.Sample] = strategytest.Written(req.Messages)

@@ -30,9 +30,9 @@ func ExampleStrategy() {
 			text = `{"entity": "customers", "filter": "live in the USA"}`
 		case "score":
 			text = `{"score": 0.9, "relevant_columns": ["name", "country"]}`
-		case strategy.PurposeGenerate:
+		case "generate":
 			text = replies[req.Sample]
-		case strategy.PurposeRepair:
+		case "repair":
 			text = replies[0]
 		case "judge":
 			text = judge[req.Sample]

@@ -174,7 +174,7 @@ func TestLastResortPrompt(t *testing.T) {
 		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: tt.generate, last: everyone}.model()
 		prompt := ""
 		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-			if req.Purpose == strategy.PurposeRepair && req.Sample == 5 {
+			if req.Purpose == "repair" && req.Sample == 5 {
 				prompt = req.Messages[len(req.Messages)-1].Text
 			}
 			return script.Complete(ctx, req)
@@ -246,7 +246,7 @@ func TestRequests(t *testing.T) {
 			mu.Unlock()
 			if req.Seed == nil || req.Temperature == nil {
 				t.Errorf("%s: a request to %s without seed or temperature", tt.why, req.Purpose)
-			} else if req.Purpose == strategy.PurposeGenerate && (*req.Temperature != tt.temperature || *req.MaxTokens != 2048) {
+			} else if req.Purpose == "generate" && (*req.Temperature != tt.temperature || *req.MaxTokens != 2048) {
 				t.Errorf("%s: temperature %v, %d tokens", tt.why, *req.Temperature, *req.MaxTokens)
 			}
 			return script.Complete(ctx, req)
@@ -274,7 +274,7 @@ func TestLastResortSeesFailures(t *testing.T) {
 	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{typo(1), typo(2), typo(3), typo(4), typo(5), typo(6)}}.model()
 	shown := ""
 	env := described(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if req.Purpose == strategy.PurposeRepair && req.Sample == 6 {
+		if req.Purpose == "repair" && req.Sample == 6 {
 			shown = strategytest.Written(req.Messages)
 		}
 		return script.Complete(ctx, req)
@@ -301,7 +301,7 @@ func TestCancelledSuspect(t *testing.T) {
 	defer cancel()
 	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{chile, chile, chile, chile, chile}}.model()
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if req.Purpose == strategy.PurposeRepair {
+		if req.Purpose == "repair" {
 			cancel()
 			return llm.Response{}, ctx.Err()
 		}

@@ -41,7 +41,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	if err != nil {
 		span.Fail(err)
 		out.NoteError(ctx, err, "the last resort failed")
-		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: strategy.PurposeRepair, Status: "failed", Problem: out.Notes[len(out.Notes)-1]})
+		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: "repair", Status: "failed", Problem: out.Notes[len(out.Notes)-1]})
 		return cmp.Or(ctx.Err(), none)
 	}
 	_, name := r.env.Model(r.report.Asked)
@@ -49,7 +49,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	if err != nil {
 		return cmp.Or(ctx.Err(), error(&strategy.DatabaseError{Err: err}))
 	}
-	out.Candidates, out.Steps = append(out.Candidates, c), append(out.Steps, r.examiner.Step(c, 0, strategy.PurposeRepair))
+	out.Candidates, out.Steps = append(out.Candidates, c), append(out.Steps, r.examiner.Step(c, 0, "repair"))
 	ballot, err := vote.Majority{Key: r.env.Key(), Prior: 1}.Count(out.Candidates)
 	if err != nil {
 		return none

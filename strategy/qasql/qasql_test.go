@@ -56,9 +56,9 @@ func (a agent) model() (llm.Model, *int) {
 				return "", false
 			}
 			return a.score(req.Messages[1].Text), true
-		case strategy.PurposeGenerate:
+		case "generate":
 			return at(a.generate, req.Sample)
-		case strategy.PurposeRepair:
+		case "repair":
 			if req.Sample == len(a.generate) {
 				return a.last, a.last != ""
 			}

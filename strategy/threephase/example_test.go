@@ -80,7 +80,7 @@ func ExampleStrategy_dictionary() {
 		if err != nil {
 			panic(err)
 		}
-		table := schema.Table{Name: strings.TrimSuffix(path, ".csv"), Kind: schema.BaseTable}
+		table := schema.Table{Name: strings.TrimSuffix(path, ".csv"), Kind: "table"}
 		for _, line := range lines[1:] {
 			table.Columns = append(table.Columns, schema.Column{Name: line[0], Title: line[1], Type: line[2], Sensitive: line[4] == "Y"})
 			if line[3] == "Y" {

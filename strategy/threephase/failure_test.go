@@ -232,7 +232,7 @@ func TestRefused(t *testing.T) {
 			}
 			m = &scripted{tables: both, sql: []string{hostile[i], "SELECT nobody FROM orders", hostile[(i+1)%len(hostile)]}}
 			engine = testutil.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
-			if _, err := engine.Generate(t.Context(), orderedTask.Question); !errors.Is(err, texttosql.ErrNoCandidate) {
+			if _, err := engine.Generate(t.Context(), orderedTask.Question); !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Errorf("%q: %v", hostile[i], err)
 			}
 		}

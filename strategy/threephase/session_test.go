@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
@@ -106,7 +107,7 @@ func TestConverseUnreadable(t *testing.T) {
 func TestConverseFailure(t *testing.T) {
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
 	s := engineOf(t, m, threephase.Strategy{}).NewConversation(&session.MemoryStore{})
-	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrNoCandidate) {
+	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, strategy.ErrNoCandidate) {
 		t.Fatal(err)
 	}
 	r := s.Record()

@@ -132,7 +132,7 @@ func (c Driver) errors(t *testing.T) {
 		_, err := db.Query(t.Context(), tt.sql)
 		var invalid *exec.InvalidError
 		if got := fmt.Sprint(err); errors.As(err, &invalid) {
-			got = string(invalid.Fault) + ": " + invalid.Message
+			got = invalid.Fault + ": " + invalid.Message
 			if got != tt.want {
 				t.Errorf("%s: %s, want %s: %s", tt.sql, got, tt.want, tt.why)
 			}
@@ -158,7 +158,7 @@ func (c Driver) engine(t *testing.T) {
 	if diff := cmp.Diff([][]any{{"alpha"}}, answer.Rows.Rows); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := engine.Check(t.Context(), "DELETE FROM t"); !errors.Is(err, texttosql.ErrNotReadOnly) {
+	if _, err := engine.Check(t.Context(), "DELETE FROM t"); !errors.Is(err, exec.ErrNotReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		case reason != "" && (!errors.As(err, &refused)):
 			t.Errorf("%s: %v, want a refusal (%s)", text, err, reason)
-		case reason != "" && string(refused.Reason) != reason:
+		case reason != "" && refused.Reason != reason:
 			t.Errorf("%s: %v, want %s", text, err, reason)
 		}
 	}

@@ -72,11 +72,11 @@ func TestAsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Query(t.Context(), "SELECT 1"); !errors.Is(err, texttosql.ErrNoScope) {
+	if _, err := e.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("an engine without a scope: %v", err)
 	}
 	for _, user := range []string{"u1", "u2"} {
-		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(texttosql.Scope{Key: user, Settings: map[string]string{"user": user}}))
+		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(exec.Scope{Key: user, Settings: map[string]string{"user": user}}))
 		if err != nil || len(r.Rows) != 5 || r.Rows[0][0] != "of-"+user+"-" {
 			t.Errorf("the engine of %s: %+v, %v", user, r, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -174,7 +175,7 @@ func (c *Client) advice(e *llm.Error, call *Call) string {
 	case errors.Is(o.err, errNoKey):
 		e.Message = ""
 		return "the server wants a key, set " + c.Key
-	case errors.Is(e.Err, llm.ErrAccount):
+	case errors.Is(e.Err, llmerr.Account):
 		return "look at the balance, the billing and the limits of the key (" + c.Key + ")"
 	case e.Class == llm.ClassRefused:
 		return ""
@@ -249,7 +250,7 @@ func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, erro
 
 // Stop returns what a provider's word for the end of a reply means, in any spelling. A word that is not known to mean that the
 // model was done is a cut: such a reply has no vote. No word says nothing.
-func Stop(why string) llm.StopReason {
+func Stop(why string) string {
 	switch word := plain(why); {
 	case word == "", word == "null", word == "none", word == "unspecified":
 		return ""

@@ -8,7 +8,7 @@
 //
 // The class of a failure follows from the status and the documented codes, of the response or of an error in its body:
 //
-//   - 429: rate limit, but for a spent quota, which is permanent ([llm.ErrAccount]); 408 and 504: time-out; 409 and other 5xx:
+//   - 429: rate limit, but for a spent quota, which is permanent; 408 and 504: time-out; 409 and other 5xx:
 //     overloaded;
 //   - 413 and the codes of a request that is too long: context too long; the codes of a content filter: refused;
 //   - other statuses: permanent; a connection that cannot be made or breaks: overloaded;

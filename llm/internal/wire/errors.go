@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -37,7 +38,7 @@ func (c *Call) Failure(err error) *llm.Error {
 		}
 	}
 	if account {
-		e.Err = llm.ErrAccount
+		e.Err = llmerr.Account
 	}
 	e.Message = c.withoutKeys(e.Message)
 	return e

@@ -112,9 +112,9 @@ func ExampleEmbedder() {
 
 // TestMessages: which messages are sent, and where the mark of a prompt cache stands.
 func TestMessages(t *testing.T) {
-	of := func(role llm.Role, text string) llm.Message { return llm.Message{Role: role, Text: text} }
-	plain := func(role llm.Role, text string) wire.Message { return wire.Message{Message: of(role, text)} }
-	marked := func(role llm.Role, text string) wire.Message {
+	of := func(role string, text string) llm.Message { return llm.Message{Role: role, Text: text} }
+	plain := func(role string, text string) wire.Message { return wire.Message{Message: of(role, text)} }
+	marked := func(role string, text string) wire.Message {
 		return wire.Message{Message: of(role, text), Mark: true}
 	}
 	all := []llm.Message{of(llm.System, "s"), of(llm.User, " "), of(llm.User, "a"), of(llm.Assistant, "b"), of(llm.User, "c")}

@@ -116,5 +116,5 @@ func WritePage(file *atomicfile.File, r *texttosql.Result, err error, withRows b
 	if r == nil {
 		return nil
 	}
-	return errors.Join(r.WritePage(file, texttosql.PageOptions{Err: err, Rows: withRows}), file.Commit())
+	return errors.Join(r.WritePage(file, err, withRows), file.Commit())
 }

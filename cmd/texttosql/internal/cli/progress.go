@@ -59,7 +59,7 @@ func (l *line) tell(p texttosql.Progress) {
 	defer l.mu.Unlock()
 	what := doing[p.Step]
 	switch {
-	case p.Step == "question" && p.Kind == trace.Ended:
+	case p.Step == "question" && p.Kind == "ended":
 		if l.end != nil {
 			close(l.end)
 			l.mu.Unlock()
@@ -69,23 +69,23 @@ func (l *line) tell(p texttosql.Progress) {
 		}
 		l.began, l.what, l.begun, l.got, l.end = time.Time{}, "", 0, 0, nil
 		return
-	case p.Kind == trace.Happened && p.Message == "retry" && l.end != nil:
+	case p.Kind == "happened" && p.Message == "retry" && l.end != nil:
 		l.what = Busy(p.Span)
 		l.write()
 		return
-	case p.Kind != trace.Started && p.Kind != trace.Ended:
+	case p.Kind != "started" && p.Kind != "ended":
 		return
 	case l.end == nil:
 		l.began, l.end, l.ended = time.Now(), make(chan struct{}), make(chan struct{})
 		go l.clock(l.end, l.ended)
 	}
 	switch {
-	case p.Step == "sample" && p.Kind == trace.Started:
+	case p.Step == "sample" && p.Kind == "started":
 		l.begun++
 	case p.Step == "sample":
 		l.got++
 	}
-	if what != "" && (p.Kind == trace.Started || p.Step == "sample") {
+	if what != "" && (p.Kind == "started" || p.Step == "sample") {
 		l.what = what
 	}
 	l.write()

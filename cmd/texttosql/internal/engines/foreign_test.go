@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/texttosql/texttosql"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
@@ -44,7 +45,7 @@ func TestForeignDrivers(t *testing.T) {
 		if err == nil {
 			_, err = e.Ask(t.Context(), "Who?") // as Ready would
 		}
-		if !errors.Is(err, texttosql.ErrUnguarded) || !strings.Contains(err.Error(), tt.want) ||
+		if !errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), tt.want) ||
 			strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: %v, want one line with %q", tt.why, err, tt.want)
 		}

@@ -37,31 +37,31 @@ func TestScopesNeedRules(t *testing.T) {
 	pool := onSQLite(t)
 	shared := exec.Policy{Shared: []string{"customers", "orders"}}
 	settings := exec.Policy{Settings: []string{"app.tenant"}}
-	plain := texttosql.Scope{Key: "acme"}
-	tenant := texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": "7"}}
-	alice := texttosql.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
+	plain := exec.Scope{Key: "acme"}
+	tenant := exec.Scope{Key: "acme", Settings: map[string]string{"app.tenant": "7"}}
+	alice := exec.Scope{Key: "alice", Settings: map[string]string{"user": "alice"}}
 	for _, tt := range []struct {
 		why     string
 		dialect exec.Dialect
 		policy  exec.Policy
-		scope   *texttosql.Scope
+		scope   *exec.Scope
 		want    error
 	}{
 		{"nothing at all", sqlite.Dialect{}, exec.Policy{}, nil, nil},
 		{"a scope, and nothing", sqlite.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
 		{"a scope, and a policy about other things", sqlite.Dialect{}, exec.Policy{DenyTables: []string{"orders"}, Fence: "always"}, &plain, exec.ErrNoRules},
-		{"rules alone", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, nil, texttosql.ErrNoScope},
+		{"rules alone", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, nil, exec.ErrNoScope},
 		{"a scope and rules", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, &plain, nil},
-		{"shared tables alone", sqlite.Dialect{}, shared, nil, texttosql.ErrNoScope},
+		{"shared tables alone", sqlite.Dialect{}, shared, nil, exec.ErrNoScope},
 		{"a scope and shared tables", sqlite.Dialect{}, shared, &plain, nil},
 		{"settings that nothing requires", postgres.Dialect{}, exec.Policy{}, &tenant, exec.ErrNoRules},
-		{"required settings alone", postgres.Dialect{}, settings, nil, texttosql.ErrNoScope},
-		{"a scope without the settings", postgres.Dialect{}, settings, &plain, texttosql.ErrNoScope},
+		{"required settings alone", postgres.Dialect{}, settings, nil, exec.ErrNoScope},
+		{"a scope without the settings", postgres.Dialect{}, settings, &plain, exec.ErrNoScope},
 		{"a scope whose setting is empty", postgres.Dialect{}, settings,
-			&texttosql.Scope{Key: "acme", Settings: map[string]string{"app.tenant": ""}}, texttosql.ErrNoScope},
+			&exec.Scope{Key: "acme", Settings: map[string]string{"app.tenant": ""}}, exec.ErrNoScope},
 		{"a scope with the settings", postgres.Dialect{}, settings, &tenant, nil},
-		{"a scope without a key", postgres.Dialect{}, settings, &texttosql.Scope{Settings: tenant.Settings}, texttosql.ErrNoScope},
-		{"nobody as a user", trino.Dialect{AsUser: true}, exec.Policy{}, nil, texttosql.ErrNoScope},
+		{"a scope without a key", postgres.Dialect{}, settings, &exec.Scope{Settings: tenant.Settings}, exec.ErrNoScope},
+		{"nobody as a user", trino.Dialect{AsUser: true}, exec.Policy{}, nil, exec.ErrNoScope},
 		{"a scope as a user", trino.Dialect{AsUser: true}, exec.Policy{}, &alice, nil},
 		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}}, &alice, nil},
 		{"a scope on a server that asks as one user", trino.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
@@ -75,7 +75,7 @@ func TestScopesNeedRules(t *testing.T) {
 		_, queried := e.Query(t.Context(), "SELECT 1", opts...)
 		_, made := e.For(opts...)
 		for call, err := range map[string]error{"For": made, "Ask": asked, "Query": queried} {
-			none := !errors.Is(err, texttosql.ErrNoScope) && !errors.Is(err, exec.ErrNoRules)
+			none := !errors.Is(err, exec.ErrNoScope) && !errors.Is(err, exec.ErrNoRules)
 			if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && !none {
 				t.Errorf("%s: %s: %v, want %v", tt.why, call, err, tt.want)
 			}

@@ -223,7 +223,7 @@ func TestSessionsOnServers(t *testing.T) {
 		}
 		var answers []string
 		questions := []texttosql.Question{{ID: "0", Text: "Who has a 4?"}, {ID: "1", Text: "And who else?"}, {ID: "2", Text: "Who?"}}
-		for r, err := range e.AskAll(t.Context(), slices.Values(questions), texttosql.Batch{}) {
+		for r, err := range e.AskAll(t.Context(), slices.Values(questions), 0) {
 			answers = append(answers, fmt.Sprint(r.Result.Rows.Rows, err))
 		}
 		if len(answers) != 3 || answers[2] != "[[Ada]] <nil>" {

@@ -56,7 +56,7 @@ type call struct {
 	Purpose  string
 	Sample   int
 	Text     string
-	Stop     llm.StopReason
+	Stop     string
 	Usage    llm.Usage
 	Error    string `json:",omitempty"`
 }

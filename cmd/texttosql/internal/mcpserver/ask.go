@@ -20,7 +20,6 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/session"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // askInput is what the tool ask takes.
@@ -234,7 +233,7 @@ func (c *client) run(ctx context.Context, a *asking, f func(context.Context) (*t
 		return nil
 	case errors.As(err, &a.put):
 		return nil
-	case errors.Is(err, texttosql.ErrUnanswerable):
+	case errors.As(err, new(*texttosql.UnanswerableError)):
 		said := failure.Of(err)
 		a.refusal = said.Message + " " + said.Advice
 		return nil
@@ -342,15 +341,15 @@ func (c *client) progress(ctx context.Context, req *mcp.CallToolRequest, in askI
 	return texttosql.WithProgress(func(p texttosql.Progress) {
 		message := ""
 		switch {
-		case p.Step == "sample" && p.Kind == trace.Ended:
+		case p.Step == "sample" && p.Kind == "ended":
 			samples++
 			message = fmt.Sprintf("%d %s", samples, words.Plural("sample", samples))
 			if in.Samples > 0 {
 				message = fmt.Sprintf("%d of %d samples", samples, in.Samples)
 			}
-		case p.Kind == trace.Happened && p.Message == "retry":
+		case p.Kind == "happened" && p.Message == "retry":
 			message = cli.Busy(p.Span)
-		case p.Step != "sample" && p.Kind == trace.Started && slices.Contains(told, p.Step):
+		case p.Step != "sample" && p.Kind == "started" && slices.Contains(told, p.Step):
 			message = string(p.Step)
 		default:
 			return

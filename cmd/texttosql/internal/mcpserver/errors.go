@@ -52,7 +52,7 @@ func (c *client) words(err error) (text string, known bool) {
 			return "the budget of this session is spent: begin another one, or give the server a larger budget", true
 		}
 	case failure.Config:
-		if !errors.Is(err, exec.ErrUnguarded) {
+		if !errors.As(err, new(*exec.UnguardedError)) {
 			break
 		}
 		return "the database cannot be guarded as it was opened, so nothing runs on it; see the log of the server", false
@@ -79,9 +79,9 @@ func (c *client) advised(ctx context.Context, d *Database, sql string, err error
 	var wrong *exec.InvalidError
 	name := ""
 	switch {
-	case errors.As(err, &no) && no.Reason == exec.ReasonTable:
+	case errors.As(err, &no) && no.Reason == "table":
 		name = no.Name
-	case errors.As(err, &wrong) && wrong.Fault == exec.FaultSchema && readsTable(d, sql, wrong.Name):
+	case errors.As(err, &wrong) && wrong.Fault == "schema" && readsTable(d, sql, wrong.Name):
 		name = wrong.Name
 	case no == nil && wrong == nil:
 		return err

@@ -119,7 +119,7 @@ func (c *client) queryMetrics(ctx context.Context, _ *mcp.CallToolRequest, in re
 		}
 		answer.SQL = sql
 		for _, name := range in.Metrics {
-			answer.Grounds = append(answer.Grounds, knowledge.Provenance{Kind: knowledge.ProvenanceMetric, Name: name})
+			answer.Grounds = append(answer.Grounds, knowledge.Provenance{Kind: "metric", Name: name})
 		}
 		t, err := d.Engine.Query(ctx, sql)
 		return t, 0, err

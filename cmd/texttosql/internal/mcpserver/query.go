@@ -16,7 +16,6 @@ import (
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
-	"github.com/texttosql/texttosql/trace"
 )
 
 type queryInput struct {
@@ -74,7 +73,7 @@ const maxStatement = 100_000
 func (c *client) query(ctx context.Context, _ *mcp.CallToolRequest, in queryInput) (*mcp.CallToolResult, any, error) {
 	var warnings []string
 	told := texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.Kind == trace.Warned && p.Step != "rows" {
+		if p.Kind == "warned" && p.Step != "rows" {
 			warnings = append(warnings, c.Hide(prompttext.OneLine(p.Message)))
 		}
 	})

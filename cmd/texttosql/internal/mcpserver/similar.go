@@ -39,7 +39,7 @@ func alike(ctx context.Context, db *exec.DB, s *schema.Schema, value string) str
 	looked := 0
 	for _, t := range s.Tables {
 		for _, c := range t.Columns {
-			if c.Sensitive || t.Kind == schema.View || !isText(c.Type) || looked == alikeColumns {
+			if c.Sensitive || t.Kind == "view" || !isText(c.Type) || looked == alikeColumns {
 				continue
 			}
 			looked++

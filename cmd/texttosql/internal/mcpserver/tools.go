@@ -75,9 +75,9 @@ func (c *client) check(ctx context.Context, _ *mcp.CallToolRequest, in checkInpu
 		var limit *exec.LimitError
 		switch {
 		case errors.As(err, &no):
-			v.Verdict, v.Reason, v.Detail = refused, string(no.Reason), c.line(ctx, c.advised(ctx, d, in.SQL, no))
+			v.Verdict, v.Reason, v.Detail = refused, no.Reason, c.line(ctx, c.advised(ctx, d, in.SQL, no))
 		case errors.As(err, &wrong):
-			v.Verdict, v.Reason, v.Detail = invalid, string(wrong.Fault), c.line(ctx, c.advised(ctx, d, in.SQL, wrong))
+			v.Verdict, v.Reason, v.Detail = invalid, wrong.Fault, c.line(ctx, c.advised(ctx, d, in.SQL, wrong))
 		case errors.As(err, &limit):
 			v.Verdict, v.Reason, v.Detail = refused, "limit-"+limit.Limit, c.line(ctx, limit)
 		default:

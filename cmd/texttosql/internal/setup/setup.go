@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/providers"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -132,10 +133,10 @@ func (e *Engine) confirmBeside(find func(*Opened) (string, error), o *Opened) (n
 		var kept *memory.VerifiedAnswers
 		if kept, err = memory.OpenVerifiedAnswers(file); err == nil {
 			e.Confirmed = kept
-			return nil, nil
+			return
 		}
 	}
-	if broken := (*memory.FileError)(nil); errors.As(err, &broken) {
+	if broken := (*fileerr.Memory)(nil); errors.As(err, &broken) {
 		return nil, &UsageError{err}
 	}
 	return []trace.Warning{{Code: "confirmed-answers", Message: fmt.Sprintf("they end with the program: %v", err)}}, nil
@@ -338,7 +339,7 @@ func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, o
 	}
 	if err == nil { // where each user has a schema, there is none to be ready before --scopes tells who asks
 		root := trace.Tracer{}.New("ready")
-		if err = e.Engine.Ready(trace.NewContext(ctx, root)); errors.Is(err, texttosql.ErrNoScope) {
+		if err = e.Engine.Ready(trace.NewContext(ctx, root)); errors.Is(err, exec.ErrNoScope) {
 			err = nil
 		}
 		root.End()

@@ -54,7 +54,7 @@ func (f *Failures) Ended(r *texttosql.Result, err error) {
 		f.Next.Ended(r, err)
 	}
 	where, _ := f.asked.LoadAndDelete(r.Trace)
-	if texttosql.Step(r.Trace.Name()) == texttosql.StepStatement {
+	if r.Trace.Name() == "statement" {
 		return // who wrote the statement is told
 	}
 	told := failure.Of(err)

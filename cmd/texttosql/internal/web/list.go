@@ -12,6 +12,7 @@ import (
 	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/session"
+	"github.com/texttosql/texttosql/strategy"
 )
 
 // entry is a conversation in the list.
@@ -174,7 +175,7 @@ func (s *Server) rephrase(ctx context.Context, id, question string) error {
 		i := rec.Turn()
 		switch {
 		case strings.TrimSpace(question) == "":
-			return texttosql.ErrEmptyQuestion
+			return strategy.ErrEmptyQuestion
 		case len(question) > maxQuestion:
 			return &texttosql.InputError{Field: "question", Bytes: len(question), Limit: maxQuestion}
 		case i < 0 || rec.State != session.Interrupted && rec.State != session.Failed:

@@ -255,7 +255,7 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 		shownErr = errors.New(s.clean(failure.Of(shownErr).Message))
 	}
 	var page bytes.Buffer
-	if err := known.result.WritePage(&page, texttosql.PageOptions{Err: shownErr}); err != nil {
+	if err := known.result.WritePage(&page, shownErr, false); err != nil {
 		s.refuse(w, err)
 		return
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
-	"github.com/texttosql/texttosql/trace"
 )
 
 // topic is what a Server knows of a conversation that runs or is watched. Its fields are guarded by Server.mu.
@@ -234,11 +233,11 @@ func (p *Progress) Tell(n texttosql.Progress) {
 }
 
 func (s *Server) progress(n texttosql.Progress) {
-	if n.Kind == trace.Happened && n.Message == "retry" {
+	if n.Kind == "happened" && n.Message == "retry" {
 		s.retried(n.ID, cli.Wait(n.Span))
 		return
 	}
-	if n.Kind != trace.Started && n.Kind != trace.Ended || n.Span.Parent() == nil || n.Span.Parent() != n.Span.Root() {
+	if n.Kind != "started" && n.Kind != "ended" || n.Span.Parent() == nil || n.Span.Parent() != n.Span.Root() {
 		return // the steps of the question, not their parts
 	}
 	s.mu.Lock()
@@ -257,7 +256,7 @@ func (s *Server) progress(n texttosql.Progress) {
 		t.steps = slices.Clone(t.steps) // a stream may be writing it
 	}
 	switch at := &t.steps[i]; {
-	case n.Kind == trace.Started:
+	case n.Kind == "started":
 		at.Begun++
 	default:
 		at.Ended++
