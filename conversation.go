@@ -35,8 +35,7 @@ import (
 //   - any error of Engine.Ask.
 //
 // While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes
-// another Conversation with the same id, in any process on session.FileStore. Wait, and call again. Safe for concurrent
-// use.
+// another Conversation with the same id, in any process on session.FileStore: call again later. Safe for concurrent use.
 type Conversation struct {
 	// MaxCorrections limits the corrections of a question; 0 means 3, a negative value means none. Set it
 	// before the first call.
