@@ -29,8 +29,8 @@ func (e *BatchError) Error() string { return "texttosql: the batch ends here: " 
 // Unwrap returns the reason.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// AskAll answers questions, parallel of them at the same time; 0 means 4, and less is an error. It yields their results in the order of the questions, each with the error
-// that Ask would return.
+// AskAll answers questions, parallel of them at the same time; 0 means 4, and less is an error. It yields their results
+// in the order of the questions, each with the error that Ask would return.
 //
 // The goroutine that ranges over the results pulls questions as slots become free, at most parallel ahead of the
 // results. Breaking out of the loop cancels the questions in flight; the loop returns when all of them have ended.

@@ -34,8 +34,8 @@ import (
 //   - session.ErrConflict: another process took over the session.
 //   - any error of Engine.Ask.
 //
-// While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes another
-// Conversation with the same id, in any process on session.FileStore. Wait, and call again. Safe for concurrent use.
+// While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes
+// another Conversation with the same id, in any process on session.FileStore: call again later. Safe for concurrent use.
 type Conversation struct {
 	// MaxCorrections limits the corrections of a question; 0 means 3, a negative value means none. Set it
 	// before the first call.
@@ -287,8 +287,8 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 	})
 }
 
-// Correct corrects the answer, the failure or the pending question in the user's words; see session.Correction.Parse. The
-// question runs again with the corrections in force: if two contradict each other, the later one counts.
+// Correct corrects the answer, the failure or the pending question in the user's words; see session.Correction.Parse.
+// The question runs again with the corrections in force: if two contradict each other, the later one counts.
 //
 // A question accepts MaxCorrections corrections. Text that it does not recognise goes to the model
 // unchanged. It does not use up a correction, and the warning "correction-as-text" lists the known forms. After

@@ -11,9 +11,9 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// The errors of an engine that belong to no other package; test for them with errors.Is. Errors of packages stay as they
-// are: strategy.ErrNoCandidate, strategy.ErrEmptyQuestion, exec.ErrNotReadOnly, exec.ErrNoScope, exec.ErrBusy and, for
-// errors.As, *strategy.AbstainedError, *exec.UnguardedError, *exec.RefusedError, … Package failure knows them all.
+// The errors of an engine that belong to no other package; test for them with errors.Is. Errors of packages stay as
+// they are: strategy.ErrNoCandidate, strategy.ErrEmptyQuestion, exec.ErrNotReadOnly, exec.ErrNoScope, exec.ErrBusy and,
+// for errors.As, *strategy.AbstainedError, *exec.UnguardedError, *exec.RefusedError, … Package failure knows them all.
 var (
 	// ErrBudget reports that a limit was reached: a limit on model calls (WithBudget), or on the time, memory,
 	// columns or value length of a statement (WithLimits). Too many rows are not an error: they set

@@ -679,8 +679,8 @@ func (e *Engine) takes(q asking) error {
 	return e.repeats(q.Samples)
 }
 
-// NewScope returns an exec.Scope with these Params and a Key derived from them. Equal parameters give equal keys, also in
-// another process; different parameters give different keys.
+// NewScope returns an exec.Scope with these Params and a Key derived from them. Equal parameters give equal keys, also
+// in another process; different parameters give different keys.
 func NewScope(params map[string]any) exec.Scope {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(params)) {

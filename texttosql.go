@@ -69,8 +69,8 @@ type core struct {
 // (strategy, stage, linker, check, progress) fails its sample or its question with a *strategy.PanicError, unless the
 // part started a goroutine.
 //
-// The error joins the errors of all options and of a driver that needs a dialect (*exec.UnguardedError). An option's error is
-// a *strategy.ConfigError or an error of the part that it configures. An Engine needs no Close.
+// The error joins the errors of all options and of a driver that needs a dialect (*exec.UnguardedError). An option's
+// error is a *strategy.ConfigError or an error of the part that it configures. An Engine needs no Close.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{core: &core{config: config{
 		strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.VerifiedAnswers{}, forgetful: true, clock: time.Now,
@@ -104,9 +104,9 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	return e, nil
 }
 
-// Ready checks whether questions can be answered. It takes one connection, guards it, reads the catalog and returns
-// the connection. The error has advice for a database that does not respond or cannot be guarded (*exec.UnguardedError), and
-// for names in the policy that the database does not have. Without this call the first question has that error.
+// Ready checks whether questions can be answered. It takes one connection, guards it, reads the catalog and returns the
+// connection. The error has advice for a database that does not respond or cannot be guarded (*exec.UnguardedError),
+// and for names in the policy that the database does not have. Without this call the first question has that error.
 //
 // Warnings for an operator are about the database, its user, the policy and the descriptions, for example that the
 // user is a superuser. They go to the span in ctx and to the log (WithLogger); the log also has later ones. No Result

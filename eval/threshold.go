@@ -6,10 +6,10 @@ import (
 )
 
 // Threshold returns the lowest confidence above which at most so many answers are wrong as the argument wrong allows,
-// and the coverage, the share of questions that is answered then. Use confidence as strategy.Pipeline.MinConfidence, or in a check of your
-// own. ok is false if even the answers with the highest confidence have more wrong ones. It holds for these
-// questions: choose it with some questions and test it with others. A confidence below 0 counts as 0, above 1 as 1,
-// and NaN as 0.
+// and the coverage, the share of questions that is answered then. Use confidence as strategy.Pipeline.MinConfidence, or
+// in a check of your own. ok is false if even the answers with the highest confidence have more wrong ones. It holds
+// for these questions: choose it with some questions and test it with others. A confidence below 0 counts as 0, above 1
+// as 1, and NaN as 0.
 func Threshold(outcomes []Outcome, wrong int) (confidence, coverage float64, ok bool) {
 	surest := slices.Clone(outcomes)
 	slices.SortStableFunc(surest, func(a, b Outcome) int { return cmp.Compare(sureness(b), sureness(a)) })

@@ -61,9 +61,10 @@ type (
 	//	Name   string // the table or column that a new statement should avoid, in lower case, or "*"; "": none
 	//	Hidden string // the end of Error, for people only: prompts do not have it
 	//
-	// The guard's reasons are stable words, as in sqltext.RefusedError. "table" and "column" are denied or unknown names.
-	// "statement" and "function" are not on the list; Policy.AllowFunctions adds functions. "scope" is missing or
-	// incomplete. "rows": no rule about rows can be enforced there. The others are "too-complex" and "guard", which failed.
+	// The guard's reasons are stable words, as in sqltext.RefusedError. "table" and "column" are denied or unknown
+	// names. "statement" and "function" are not on the list; Policy.AllowFunctions adds functions. "scope" is missing
+	// or incomplete. "rows": no rule about rows can be enforced there. The others are "too-complex" and "guard", which
+	// failed.
 	RefusedError = execerr.RefusedError
 
 	// InvalidError reports that a statement was rejected by the engine, or by a check that stands in for the engine.
@@ -73,9 +74,9 @@ type (
 	//	Message string // the engine's own words; they may repeat parts of the statement
 	//	Name    string // the missing or ambiguous table, column or function, if the engine names it
 	//
-	// The faults are stable words. "syntax": it does not parse. "schema": a name does not exist or is ambiguous. "compile":
-	// it parses but is not valid, such as a misplaced aggregate. "run": it failed while running, as integer overflow does.
-	// "constraint": it contradicts a correction of the user, which Message states.
+	// The faults are stable words. "syntax": it does not parse. "schema": a name does not exist or is ambiguous.
+	// "compile": it parses but is not valid, such as a misplaced aggregate. "run": it failed while running, as integer
+	// overflow does. "constraint": it contradicts a correction of the user, which Message states.
 	InvalidError = execerr.InvalidError
 
 	// PolicyError reports that a [Policy] names something that the database does not have, or that a row rule cannot be

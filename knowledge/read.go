@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
-// Read reads the project's own form, the JSON of a Model. An unknown key is an error with its place, and so is text after the
-// object. Read does not check names in a database: see [Model.Check].
+// Read reads the project's own form, the JSON of a Model. An unknown key is an error with its place, and so is text
+// after the object. Read does not check names in a database: see [Model.Check].
 func Read(r io.Reader) (m Model, err error) { return m, decode("knowledge", r, &m, true) }
 
 // Decode reads the JSON object of a file into v, for a reader of another format. It ignores keys that v does not

@@ -21,8 +21,8 @@ func (e panicError) Public() string       { return llmerr.Panic.Error() } // the
 func (e panicError) Is(target error) bool { return target == llmerr.Panic }
 
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
-// becomes an [*Error] of ClassUnknown that matches llmerr.Panic. If next is still running 100 ms after the end of ctx, contained returns
-// ctx.Err() and warns that the call goes on.
+// becomes an [*Error] of ClassUnknown that matches llmerr.Panic. If next is still running 100 ms after the end of ctx,
+// contained returns ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -73,7 +73,8 @@ type Request struct {
 	CachePrefix int
 }
 
-// The values of Response.StopReason. A reply that was cut at MaxTokens is not an error of the call; the reader of the reply decides.
+// The values of Response.StopReason. A reply that was cut at MaxTokens is not an error of the call; the reader of the
+// reply decides.
 const (
 	StopEnd    = "stop"   // the model was done, or met a stop text
 	StopLength = "length" // the reply was cut at MaxTokens

@@ -19,8 +19,9 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ReadExemplars reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have "id",
-// "evidence", "past": true ([Exemplar].Past; then "question" may be missing) and the "sum" of [OpenVerifiedAnswers]. Empty lines are skipped. An error about a line has its number.
+// ReadExemplars reads a file of solved questions. Each line is a JSON object with "question" and "sql", and may have
+// "id", "evidence", "past": true ([Exemplar].Past; then "question" may be missing) and the "sum" of
+// [OpenVerifiedAnswers]. Empty lines are skipped. An error about a line has its number.
 func ReadExemplars(path string) (pairs []Exemplar, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -99,11 +100,11 @@ type AnswerStore interface {
 
 // OpenVerifiedAnswers opens or makes a file of confirmed answers, in the form of [ReadExemplars]. Close closes it.
 //
-// Lines are only appended. Each is one write and has a checksum as its last field, "sum". So several processes may
-// use one file, and each sees the answers of the others. A line that a crash cut short is skipped, with a note
-// ([VerifiedAnswers.Notes]). Any other broken line, and one that was changed after it was written, is an error that names it.
-// A line that a person or an earlier version wrote needs no checksum. It is read once, with a note, and appended
-// again with a checksum. The new line counts from then on.
+// Lines are only appended. Each is one write and has a checksum as its last field, "sum". So several processes may use
+// one file, and each sees the answers of the others. A line that a crash cut short is skipped, with a note
+// ([VerifiedAnswers.Notes]). Any other broken line, and one that was changed after it was written, is an error that
+// names it. A line that a person or an earlier version wrote needs no checksum. It is read once, with a note, and
+// appended again with a checksum. The new line counts from then on.
 func OpenVerifiedAnswers(path string) (*VerifiedAnswers, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

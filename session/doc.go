@@ -10,6 +10,6 @@
 // your own store with storetest.Conformance. A [Locker] knows which sessions are in use. Call
 // [DeleteExpired] to delete old sessions.
 //
-// A [Correction] is the user's change of an answer: [Correction.Parse] reads it from a text, json.Unmarshal from a program's
-// form, and [Correction.Resolve] finds the names in the schema.
+// A [Correction] is the user's change of an answer: [Correction.Parse] reads it from a text, json.Unmarshal from a
+// program's form, and [Correction.Resolve] finds the names in the schema.
 package session

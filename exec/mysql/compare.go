@@ -45,10 +45,10 @@ func kindOf(columnType string) *kind {
 	return kinds[strings.FieldsFunc(columnType+" ", func(r rune) bool { return r == '(' || r == ' ' })[0]]
 }
 
-// compared implements exec.GuardedConn.Compared with the tree of the rule. A parameter must be in a comparison, IN, BETWEEN
-// or LIKE with columns of one kind and literals of that kind. AND, OR, NOT and parentheses may join such conditions.
-// The server reads a text that is not a number as 0. So a number that is compared with anything else could equal every
-// such text, and such a text every 0.
+// compared implements exec.GuardedConn.Compared with the tree of the rule. A parameter must be in a comparison, IN,
+// BETWEEN or LIKE with columns of one kind and literals of that kind. AND, OR, NOT and parentheses may join such
+// conditions. The server reads a text that is not a number as 0. So a number that is compared with anything else could
+// equal every such text, and such a text every 0.
 func (h *held) compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error), err error) {
 	c := comparisons{table: r.Own.(*schema.Table), binds: map[int]func(value any) (any, error){}}
 	err = guard.RecoverWalk(func() {

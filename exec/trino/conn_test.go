@@ -115,7 +115,7 @@ func TestVersionIsBelieved(t *testing.T) {
 }
 
 const (
-	runs string = ""
+	runs = ""
 )
 
 // TestViews: a view reads with the rights of its owner, so what it reads has to be known.

@@ -1,10 +1,11 @@
-// Package llmerr has the causes of failed model calls that only our own packages test for. Programs use package failure.
+// Package llmerr has the causes of failed model calls that only our own packages test for. Programs use package
+// failure.
 package llmerr
 
 import "errors"
 
-// Account is the cause of a failed call if the account has no money left, or reached a limit that waiting does not lift.
-// Other calls fail too until the owner of the account acts.
+// Account is the cause of a failed call if the account has no money left, or reached a limit that waiting does not
+// lift. Other calls fail too until the owner of the account acts.
 var Account = errors.New("llm: the account has no money left, or a limit is used up")
 
 // Panic matches the error of a call if the model or one of its middlewares panicked.

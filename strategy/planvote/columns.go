@@ -17,7 +17,7 @@ type expectColumns struct {
 }
 
 // reasonColumns is the reason of the *exec.RefusedError of expectColumns.
-const reasonColumns string = "columns"
+const reasonColumns = "columns"
 
 // Check implements exec.Check.
 func (e expectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {

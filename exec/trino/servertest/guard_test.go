@@ -328,8 +328,8 @@ func TestPolicy(t *testing.T) {
 	only := exec.Policy{AllowTables: []string{place + ".t", place + ".orders"}}
 	view := exec.Policy{DenyTables: []string{place + ".names"}}
 	const (
-		runs string = ""
-		any  string = "any"
+		runs = ""
+		any  = "any"
 	)
 	dbs := map[string]*exec.DB{}
 	var cases sync.WaitGroup
