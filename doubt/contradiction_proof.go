@@ -191,7 +191,11 @@ func (h held) text() string {
 		switch {
 		case c.op == "=" && spelling.MatchString(c.text) && h.named(c.text):
 			if other := h.spelledOtherwise(c); other != "" {
-				return tell("%s.%s also holds %q in other letters than %q.", c.column.of.Name, column, other, c.text)
+				how := " in other letters than"
+				if strings.TrimSpace(other) == strings.TrimSpace(c.text) {
+					how = ", with other blanks than"
+				}
+				return tell("%s.%s also holds %q%s %q.", c.column.of.Name, column, other, how, c.text)
 			}
 		case c.op == "LIKE" && strings.Contains(inner, "_") && strings.Contains(h.asked, strings.ToLower(inner)) &&
 			!h.Statement.Uses("ESCAPE"):
