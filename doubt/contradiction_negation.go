@@ -132,8 +132,9 @@ var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|con
 
 // both looks for two things that one has to have and of which the statement takes either.
 func (h held) both() string {
+	read := except(h.Statement.Tables(), func(t sqlshape.TableRef) bool { return !t.Base() })
 	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
-		len(h.Aggregates)+len(h.GroupBy) > 0 || len(h.Statement.Tables()) > len(h.tables) { // by two rows of one table
+		len(h.Aggregates)+len(h.GroupBy) > 0 || len(read) > len(h.tables) { // by two rows of one table
 		return ""
 	}
 	var last constant

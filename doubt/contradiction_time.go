@@ -329,7 +329,7 @@ func (h held) whole(unit string, n int) stretch {
 }
 
 // readings are the stretches that a period relative to today may mean, the usual one first.
-func (h held) readings(which string, n int, unit string) (list []stretch) {
+func (h held) readings(which string, n int, unit string) []stretch {
 	today, step := h.whole("day", 0), number(steps[which])
 	months, days := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit], map[string]int{"day": 1, "week": 7}[unit]
 	rolled := stretch{today.from.AddDate(0, months*step*max(n, 1), days*step*max(n, 1)), today.to}

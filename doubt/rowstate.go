@@ -373,7 +373,7 @@ func valueOf(t *result.Table) any {
 // countIn is the only value of a table where it is a whole number.
 func countIn(t *result.Table) (n int64, ok bool) {
 	n, ok = valueOf(t).(int64)
-	return n, ok
+	return
 }
 
 // figure is a result in few words: its value, its first row, or its number of rows. Values are written as cells are.
