@@ -331,8 +331,8 @@ s/\bdoubt\.(Answer|Values|Stored)\b/contradict.\1/g
 s/\bdoubt\.FindingContradiction\b/findings.Contradiction/g
 s/\bstrategy\.OneLine\b/prompttext.OneLine/g
 s/\bexec\.(ColumnOf|TextLiterals?)\b/checks.\1/g
-s/\bllm\.ErrPanic\b/llmerr.Panic/g
-s/\bllm\.ErrAccount\b/llmerr.Account/g
+s/\bllm\.ErrPanic\b/llmerr.ErrPanic/g
+s/\bllm\.ErrAccount\b/llmerr.ErrAccount/g
 s/\bllm\.Embed\(/embedding.Call(/g
 s/\bschema\.DescriptionsError\b/fileerr.Descriptions/g
 s/\bknowledge\.FileError\b/fileerr.Knowledge/g

@@ -98,7 +98,7 @@ func failureRules() []failureRule {
 				e.Confidence, e.Min, e.Closing), "Ask in other words, or ask for less confidence"}
 		}),
 		always[*strategy.PanicError](explained{class: Internal}),
-		oneOf(explained{class: Internal}, llmerr.Panic),
+		oneOf(explained{class: Internal}, llmerr.ErrPanic),
 		typed(func(e interface{ Summary() session.Failure }) explained {
 			return explained{NoAnswer, "", strings.Join(e.Summary().Recommendations, " ")}
 		}),
@@ -306,7 +306,7 @@ var unreadable = []string{
 // failureOfModel is the class of a failed call. What the provider says itself may name an account, so it is left out.
 func failureOfModel(e *llm.Error) explained {
 	switch {
-	case errors.Is(e, llmerr.Account):
+	case errors.Is(e, llmerr.ErrAccount):
 		return explained{Key, "The account at the provider of the model has no money left, or its quota or limit is used up", e.Advice}
 	case e.Class == llm.ClassRefused:
 		return explained{declined, "", ""}

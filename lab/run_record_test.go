@@ -168,21 +168,30 @@ func TestDrawn(t *testing.T) {
 
 // TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
 func TestLiveFigures(t *testing.T) {
+	var report strings.Builder
+	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "10"}, {"classicmodels", "10"}} {
+		fmt.Fprintf(&report, "%s of %s\n%s", set.questions, set.dataset, liveFigures(t, set.dataset, set.questions))
+	}
+	golden.Check(t, "live/figures.golden", report.String())
+}
+
+// liveFigures are those of the first questions of a draw, a line for each strategy, with what repairs and the judge did.
+func liveFigures(t *testing.T, dataset, questions string) string {
 	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
 	var report strings.Builder
 	runs := map[string][]map[string]any{}
 	for _, r := range []struct{ strategy, samples string }{
 		{"direct", "0"}, {"direct-refine", "0"}, {"consensus", "7"}, {"self-consistency", "7"},
 	} {
-		out, notes := measured(t, env, "run", "--dataset", "spider_dev", "--draw", "60", "--limit", liveQuestions, "--strategy", r.strategy,
+		out, notes := measured(t, env, "run", "--dataset", dataset, "--draw", "60", "--limit", questions, "--strategy", r.strategy,
 			"--samples", r.samples, "--model", "replay:testdata/live/coder-1.5b", "--json")
 		lines := objects(t, out)
 		last := lines[len(lines)-1]
 		for _, timed := range []string{"sec", "p50_s", "p95_s"} {
 			delete(last, timed)
 		}
-		if last["failed"] != 0.0 {
-			t.Errorf("%s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, notes)
+		if last["failed"] != 0.0 || strings.Contains(notes, "no recorded reply") {
+			t.Errorf("%s of %s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, dataset, notes)
 		}
 		runs[r.strategy] = lines[:len(lines)-1]
 		fmt.Fprintf(&report, "%s\n", testutil.Value(json.Marshal(last))(t))
@@ -207,8 +216,5 @@ func TestLiveFigures(t *testing.T) {
 	fmt.Fprintf(&report, "repairs: of %d greedy statements that failed, %d run and %d are right\n", n, runsNow, right)
 	n, right = count(runs["consensus"], func(l map[string]any) bool { return l["overruled"] == true })
 	fmt.Fprintf(&report, "judge: of %d answers that it put in the place of the largest group, %d are right\n", n, right)
-	golden.Check(t, "live/figures.golden", report.String())
+	return report.String()
 }
-
-// liveQuestions is how many questions of the draw are recorded for all of these strategies.
-const liveQuestions = "60"

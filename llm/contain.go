@@ -16,12 +16,12 @@ const grace = 100 * time.Millisecond
 
 type panicError struct{ value any }
 
-func (e panicError) Error() string        { return fmt.Sprintf("%v: %v", llmerr.Panic, e.value) }
-func (e panicError) Public() string       { return llmerr.Panic.Error() } // the value may hold anything
-func (e panicError) Is(target error) bool { return target == llmerr.Panic }
+func (e panicError) Error() string        { return fmt.Sprintf("%v: %v", llmerr.ErrPanic, e.value) }
+func (e panicError) Public() string       { return llmerr.ErrPanic.Error() } // the value may hold anything
+func (e panicError) Is(target error) bool { return target == llmerr.ErrPanic }
 
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
-// becomes an [*Error] of ClassUnknown that matches llmerr.Panic. If next is still running 100 ms after the end of ctx,
+// becomes an [*Error] of ClassUnknown that matches llmerr.ErrPanic. If next is still running 100 ms after the end of ctx,
 // contained returns ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
 	defer func() {

@@ -151,14 +151,14 @@ func repeats(err error, first bool, prompt int) (least int, ok bool) {
 	case e.Class == ClassRefused:
 		return 0, e.Status >= 400 // else a filter held back one reply
 	case e.Class == ClassPermanent && first:
-		return 0, errors.Is(err, llmerr.Account) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)
+		return 0, errors.Is(err, llmerr.ErrAccount) || slices.Contains([]int{401, 402, 403, 404, 407}, e.Status)
 	}
 	return 0, false
 }
 
 // withdrawn reports whether a provider refuses a key or an account that it may have accepted before.
 func withdrawn(err error) bool {
-	return errors.Is(err, llmerr.Account) || AsError(err).Status == http.StatusUnauthorized
+	return errors.Is(err, llmerr.ErrAccount) || AsError(err).Status == http.StatusUnauthorized
 }
 
 func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended error) {

@@ -290,7 +290,7 @@ func TestLearnerWithdrawnKey(t *testing.T) {
 		answered bool
 	}{
 		{"the key was withdrawn", &llm.Error{Class: llm.ClassPermanent, Status: 401}, false},
-		{"the account has no money", &llm.Error{Class: llm.ClassPermanent, Status: 429, Err: llmerr.Account}, false},
+		{"the account has no money", &llm.Error{Class: llm.ClassPermanent, Status: 429, Err: llmerr.ErrAccount}, false},
 		{"the provider is busy", &llm.Error{Class: llm.ClassOverloaded, Status: 529}, true},
 		{"one request is wrong", &llm.Error{Class: llm.ClassPermanent, Status: 400}, true},
 	} {

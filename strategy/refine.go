@@ -21,6 +21,10 @@ import (
 // problems of this statement and of all earlier ones. It is the loop of QA-SQL and of agents that look at results,
 // and the repair of a vote (Decisive).
 //
+// A column that a statement looks for in the wrong table is first taken from the only table that can be meant, without a
+// call: another table of the statement, or the one that the table's only foreign key to such a table leads to. A Repairer
+// of your own gets every failure.
+//
 // It ends early if the model proposes the same statement again, at the second time-out, and when the budget is spent.
 // Each statement passes the checks of the Checker, so a statement of another candidate is not executed again. A
 // Pipeline's budget of calls may not cover all corrections. Then samples are corrected one after the other, by index,

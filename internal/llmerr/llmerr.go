@@ -4,9 +4,9 @@ package llmerr
 
 import "errors"
 
-// Account is the cause of a failed call if the account has no money left, or reached a limit that waiting does not
+// ErrAccount is the cause of a failed call if the account has no money left, or reached a limit that waiting does not
 // lift. Other calls fail too until the owner of the account acts.
-var Account = errors.New("llm: the account has no money left, or a limit is used up")
+var ErrAccount = errors.New("llm: the account has no money left, or a limit is used up")
 
-// Panic matches the error of a call if the model or one of its middlewares panicked.
-var Panic = errors.New("the model panicked")
+// ErrPanic matches the error of a call if the model or one of its middlewares panicked.
+var ErrPanic = errors.New("the model panicked")

@@ -380,7 +380,7 @@ func TestAccount(t *testing.T) {
 		{"DashScope, held back", 400, fault("Input data may contain something.", "", "", "data_inspection_failed"), false, llm.ClassRefused},
 	} {
 		_, err := serve(t, answer(tt.status, "", tt.body)).Complete(t.Context(), full())
-		if errors.Is(err, llmerr.Account) != tt.account || llm.ClassOf(err) != tt.class {
+		if errors.Is(err, llmerr.ErrAccount) != tt.account || llm.ClassOf(err) != tt.class {
 			t.Errorf("%s: account %v, want %v; class %v, want %v: %v", tt.provider, !tt.account, tt.account, llm.ClassOf(err), tt.class, err)
 		}
 		if tt.account && !strings.Contains(err.Error(), "look at the balance, the billing and the limits of the key (OPENAI_API_KEY)") {

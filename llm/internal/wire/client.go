@@ -175,7 +175,7 @@ func (c *Client) advice(e *llm.Error, call *Call) string {
 	case errors.Is(o.err, errNoKey):
 		e.Message = ""
 		return "the server wants a key, set " + c.Key
-	case errors.Is(e.Err, llmerr.Account):
+	case errors.Is(e.Err, llmerr.ErrAccount):
 		return "look at the balance, the billing and the limits of the key (" + c.Key + ")"
 	case e.Class == llm.ClassRefused:
 		return ""

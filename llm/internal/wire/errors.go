@@ -38,7 +38,7 @@ func (c *Call) Failure(err error) *llm.Error {
 		}
 	}
 	if account {
-		e.Err = llmerr.Account
+		e.Err = llmerr.ErrAccount
 	}
 	e.Message = c.withoutKeys(e.Message)
 	return e
