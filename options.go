@@ -747,15 +747,22 @@ type Progress struct {
 	Span     *trace.Span // the span of the step, only to be read; a slow callback may see later changes in it
 }
 
-// Step names a part of a question. A strategy may have steps of its own. These are stable words:
-//
-//	"question", "statement" // all of a question, or of a Query
-//	"schema", "profile"     // reads the catalog and loads what was learned; reads values of tables
-//	"link"                  // chooses the tables that the question needs
-//	"sample"                // one reply, and its statement
-//	"model call"            // one call of a model
-//	"check", "exec.query"   // examines one statement; one statement runs
-//	"repair"                // fixes a statement that failed
-//	"vote", "judge"         // counts the samples; a model chooses between the first answers
-//	"rows"                  // reads the rows of the answer
+// Step names a part of a question.
 type Step string
+
+// The steps of every strategy, of the database and of the model.
+const (
+	StepQuestion  Step = "question"   // all of it
+	StepSchema    Step = "schema"     // reads the catalog and loads what was learned
+	StepProfile   Step = "profile"    // reads values of tables
+	StepLink      Step = "link"       // chooses the tables that the question needs
+	StepSample    Step = "sample"     // one reply, and its statement
+	StepModelCall Step = "model call" // one call of a model
+	StepCheck     Step = "check"      // examines one statement
+	StepQuery     Step = "exec.query" // one statement runs
+	StepRepair    Step = "repair"     // fixes a statement that failed
+	StepVote      Step = "vote"       // counts the samples
+	StepJudge     Step = "judge"      // a model chooses between the first answers
+	StepRows      Step = "rows"       // reads the rows of the answer
+	StepStatement Step = "statement"  // all of a Query
+)

@@ -267,9 +267,6 @@ s/\btexttosql\.PageOptions\{\}/nil, false/g
 s/\btexttosql\.PageOptions\{Err: ([^{},]+)\}/\1, false/g
 s/\btexttosql\.PageOptions\{Rows: ([^{},]+)\}/nil, \1/g
 s/\btexttosql\.PageOptions\{Err: ([^{},]+), Rows: ([^{},]+)\}/\1, \2/g
-s/\btexttosql\.StepModelCall\b/"model call"/g
-s/\btexttosql\.StepQuery\b/"exec.query"/g
-s/\btexttosql\.Step(Check|Judge|Link|Profile|Question|Repair|Rows|Sample|Schema|Statement|Vote)\b/"\L\1"/g
 s/\btrace\.(Started|Ended|Happened|Warned)\b/"\L\1"/g
 s/\btrace\.NoticeKind\b/string/g
 s/\bschema\.BaseTable\b/"table"/g
