@@ -180,72 +180,46 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 // column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is "" where several
 // can be meant, and for the condition of a join, which says how tables belong together.
 func (m *misplaced) rewritten() string {
-	if m == nil || m.qualifier == "" || len(m.have) > 1 {
+	if m == nil || m.qualifier == "" {
 		return ""
 	}
+	holder, join := m.meant()
 	tokens := slices.DeleteFunc(slices.Collect(m.statement.Tokens()), func(t sqltext.Token) bool {
 		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment
 	})
-	sql, clause := m.statement.SQL(), ""
-	holder, join, at := "", "", len(sql)
-	if len(m.have) == 1 {
-		holder = m.have[0].alias
-	} else if holder, join = m.followed(); holder == "" {
+	places := m.places(tokens)
+	if holder == "" || len(places) == 0 {
 		return ""
+	}
+	text := strings.TrimRight(m.statement.SQL(), "; \n\t")
+	joinAt := -1
+	if join != "" {
+		joinAt = m.endOfTables(tokens, len(text))
 	}
 	var b strings.Builder
-	last, depth, ends := 0, 0, -1
-	for i, t := range tokens {
-		switch {
-		case t.Text == "(":
-			depth++
-		case t.Text == ")":
-			depth--
-		case t.Kind == sqltext.Word && clauses[strings.ToUpper(t.Text)]:
-			clause = strings.ToUpper(t.Text)
+	last := 0
+	for _, t := range append(places, sqltext.Token{Pos: len(text)}) {
+		if last <= joinAt && joinAt <= t.Pos {
+			b.WriteString(strings.TrimRight(text[last:joinAt], " \n\t") + join)
+			if last = joinAt; last < len(text) {
+				b.WriteString(" ")
+			}
+			joinAt = -1
 		}
-		if join != "" && m.own != nil && t.Pos == m.own.Pos {
-			ends = depth
+		b.WriteString(text[last:t.Pos])
+		if last = t.Pos + len(t.Text); t.Text != "" {
+			b.WriteString(m.env.Quote(holder))
 		}
-		leaves := ends >= 0 && (depth < ends || depth == ends && afterFrom[strings.ToUpper(t.Text)])
-		if join != "" && leaves {
-			b.WriteString(strings.TrimRight(sql[last:t.Pos], " \n\t") + join + " ")
-			last, join = t.Pos, ""
-		}
-		if !m.isAt(tokens, i) {
-			continue
-		}
-		if clause == "ON" {
-			return ""
-		}
-		b.WriteString(sql[last:t.Pos] + m.env.Quote(holder))
-		last = t.Pos + len(t.Text)
 	}
-	if last == 0 {
-		return ""
-	}
-	b.WriteString(strings.TrimRight(sql[last:at], "; \n\t") + join)
 	return b.String()
 }
 
-// Words that begin a clause, and those of them that end the tables of a SELECT.
-var (
-	afterFrom = words.Set("WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
-	clauses   = words.Set("SELECT FROM JOIN ON WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
-)
-
-// isAt reports whether the column with its qualifier begins at token i.
-func (m *misplaced) isAt(tokens []sqltext.Token, i int) bool {
-	is := func(t sqltext.Token, name string) bool {
-		return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && strings.EqualFold(strings.Trim(t.Text, "\"`[]"), name)
-	}
-	return i+2 < len(tokens) && is(tokens[i], m.qualifier) && tokens[i+1].Text == "." && is(tokens[i+2], m.column)
-}
-
-// followed returns the table with the column that the only foreign key to such a table leads to, from the table that
-// the qualifier names, and the join with it.
-func (m *misplaced) followed() (holder, join string) {
-	if m.own == nil {
+// meant is the only table that can be meant, by the name that the statement has for it, with the join that it needs.
+func (m *misplaced) meant() (holder, join string) {
+	switch {
+	case len(m.have) == 1:
+		return m.have[0].alias, ""
+	case len(m.have) > 1 || m.own == nil:
 		return "", ""
 	}
 	own, _ := m.schema.Lookup(m.own.Schema, m.own.Name)
@@ -264,4 +238,50 @@ func (m *misplaced) followed() (holder, join string) {
 		join = " JOIN " + m.env.Quote(to.Name) + " ON " + m.condition(own, cmp.Or(m.own.Alias, m.own.Name), to)
 	}
 	return holder, join
+}
+
+// Words that begin a clause, and those of them that end the tables of a SELECT.
+var (
+	afterFrom = words.Set("WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
+	clauses   = words.Set("SELECT FROM JOIN ON WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
+)
+
+// places are the qualifiers of the column in the statement; none where one is in the condition of a join.
+func (m *misplaced) places(tokens []sqltext.Token) (list []sqltext.Token) {
+	is := func(t sqltext.Token, name string) bool {
+		return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && strings.EqualFold(strings.Trim(t.Text, "\"`[]"), name)
+	}
+	clause := ""
+	for i, t := range tokens {
+		if word := strings.ToUpper(t.Text); t.Kind == sqltext.Word && clauses[word] {
+			clause = word
+		}
+		if i+2 >= len(tokens) || !is(t, m.qualifier) || tokens[i+1].Text != "." || !is(tokens[i+2], m.column) {
+			continue
+		}
+		if clause == "ON" {
+			return nil
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// endOfTables is where another table can be joined in the SELECT that reads the qualifier's table; end: at the end.
+func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
+	depth, of := 0, -1
+	for _, t := range tokens {
+		switch {
+		case t.Pos == m.own.Pos:
+			of = depth
+		case t.Text == "(":
+			depth++
+		case t.Text == ")":
+			depth--
+		}
+		if of >= 0 && (depth < of || depth == of && afterFrom[strings.ToUpper(t.Text)]) {
+			return t.Pos
+		}
+	}
+	return end
 }

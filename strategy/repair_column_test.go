@@ -7,6 +7,7 @@ import (
 	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm/llmtest"
+	"github.com/texttosql/texttosql/sqltext"
 	"github.com/texttosql/texttosql/strategy"
 )
 
@@ -77,4 +78,43 @@ func TestMisplacedColumns(t *testing.T) {
 			t.Errorf("%s: %s, told\n%s", tt.why, out.SQL, prompt[strings.LastIndex(prompt, "###"):])
 		}
 	}
+}
+
+// FuzzMisplacedColumns: whatever the model writes and the database says of it, a mended statement keeps the rest of its text.
+func FuzzMisplacedColumns(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"SELECT T2.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id", "T2.hero"},
+		{"SELECT p.power FROM hero_powers p;", "p.power"},
+		{"SELECT 1 FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p WHERE p.power = '\"') -- p.power", "p.power"},
+		{"p.power)FROM hero_powers p", "p.power"}, {"SELECT \"p\".\"power\" FROM (hero_powers p", "p.power"}, {"", "."}, {"FROM", "a.b.c"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	env := envOf(f, heroes, nil)
+	f.Fuzz(func(t *testing.T, sql, name string) {
+		strategy.Hint(env, sql, name)
+		got := strategy.Mend(env, sql, name)
+		if got == "" {
+			return
+		}
+		qualifier, _, _ := strings.Cut(name, ".")
+		words := func(text string) (list []string) {
+			for t := range env.DB.Language().Text.Parse(text).Tokens() {
+				plain := strings.Trim(t.Text, "\"`[]")
+				if t.Kind != sqltext.Space && t.Kind != sqltext.Comment && t.Text != ";" && !strings.EqualFold(plain, qualifier) {
+					list = append(list, t.Text)
+				}
+			}
+			return list
+		}
+		left := words(sql)
+		for _, word := range words(got) {
+			if len(left) > 0 && left[0] == word {
+				left = left[1:]
+			}
+		}
+		if len(left) > 0 && strings.Count(name, ".") == 1 {
+			t.Errorf("%q, %q became %q: it lacks %q", sql, name, got, left)
+		}
+	})
 }

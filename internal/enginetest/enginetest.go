@@ -26,6 +26,7 @@ const USA = "SELECT name FROM customers WHERE country = 'USA'"
 
 // Open returns a new database file that script has filled. The test closes it at its end.
 func Open(tb testing.TB, script string) *sql.DB {
+	tb.Helper()
 	// The file need not survive a crash.
 	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(tb.TempDir(), "test.sqlite")+"?_sync=OFF"))(tb)
 	// database/sql keeps two, and DB.Warnings says so where a machine is busy enough to need a third.
