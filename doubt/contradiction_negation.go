@@ -32,9 +32,9 @@ func (h held) negation() string {
 			return tell("The question says outside %s, the statement keeps %[1]s.", c.text)
 		}
 	}
-	text := withoutTax.ReplaceAllString(allows.ReplaceAllString(h.asked, " "), " ")
+	text := replace(withoutTax, replace(allows, h.asked, " "), " ")
 	word := cmp.Or(denies.FindString(text), h.unWord(text))
-	if word == "" || denies.MatchString(allows.ReplaceAllString(h.evidence, " ")) ||
+	if word == "" || denies.MatchString(replace(allows, h.evidence, " ")) ||
 		slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) {
 		return ""
 	}

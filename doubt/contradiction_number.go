@@ -35,9 +35,9 @@ type askedNumber struct {
 
 // asksNumbers are the numbers of the question that are no times.
 func (h held) asksNumbers() (list []askedNumber) {
-	text := relative.ReplaceAllString(unquoted(h.timeless, "x"), " ")
+	text := replace(relative, unquoted(h.timeless, "x"), " ")
 	if len(h.statedTimes()) > 0 || ofToday.MatchString(h.upper) {
-		text = ofUnits.ReplaceAllString(text, " ")
+		text = replace(ofUnits, text, " ")
 	}
 	for _, m := range figures.FindAllStringSubmatch(strings.ReplaceAll(text, " ", "  "), -1) {
 		plain := strings.ReplaceAll(m[1], ",", "")

@@ -73,7 +73,7 @@ func (h held) utmostEnd() (asked, word string, several bool) {
 		if u.ofTime {
 			of = h.asked
 		}
-		if found := u.form.FindString(fromTo.ReplaceAllString(of, "$1")); found != "" {
+		if found := u.form.FindString(replace(fromTo, of, "$1")); found != "" {
 			several = asked != ""
 			asked, word = u.end, found
 		}
@@ -102,7 +102,7 @@ func (h held) askedEnd() (asked, word string) {
 	case begins != nil:
 		asked, word = ends[slices.IndexFunc(begins[1:], func(w string) bool { return w != "" })], begins[0]
 	}
-	if ordinal.MatchString(ofName.ReplaceAllString(endFirst.ReplaceAllString(h.asked, ""), "")) {
+	if ordinal.MatchString(replace(ofName, replace(endFirst, h.asked, ""), "")) {
 		return "", ""
 	}
 	return asked, word

@@ -23,7 +23,7 @@ var (
 
 // group looks for the rows that each, per and by ask for.
 func (h held) group() string {
-	text := notGroup.ReplaceAllString(h.Text, " ")
+	text := replace(notGroup, h.Text, " ")
 	if detail := h.grain(text); detail != "" {
 		return detail
 	}

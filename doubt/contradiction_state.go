@@ -17,7 +17,7 @@ func (h held) opposite() string {
 	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
 		return detail
 	}
-	if denies.MatchString(noLonger.ReplaceAllString(h.asked, " ")) || h.asks(unWord, several) {
+	if denies.MatchString(replace(noLonger, h.asked, " ")) || h.asks(unWord, several) {
 		return ""
 	}
 	for _, c := range h.constant {
@@ -26,7 +26,7 @@ func (h held) opposite() string {
 			return differ(c.text, "leaves them out")
 		}
 	}
-	if lacking.MatchString(overNow.ReplaceAllString(whoLeft.ReplaceAllString(h.asked, " "), " ")) {
+	if lacking.MatchString(replace(overNow, replace(whoLeft, h.asked, " "), " ")) {
 		return ""
 	}
 	over := gone.FindString(h.asked)

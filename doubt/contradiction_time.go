@@ -267,7 +267,7 @@ var birthday = compile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies
 
 // period compares a period relative to today with the bounds of the statement.
 func (h held) period() string {
-	found := relative.FindAllStringSubmatch(ofAnother.ReplaceAllString(h.asked, " "), -1)
+	found := relative.FindAllStringSubmatch(replace(ofAnother, h.asked, " "), -1)
 	if h.Now.IsZero() || len(found) != 1 || h.asks(birthday) {
 		return ""
 	}

@@ -18,3 +18,11 @@ var parts = strings.NewReplacer("\n", "", "\t", "",
 
 // compile returns a regular expression whose text may stand on several lines.
 func compile(expression string) *regexp.Regexp { return regexp.MustCompile(parts.Replace(expression)) }
+
+// replace is re.ReplaceAllString, which copies a text without a match too.
+func replace(re *regexp.Regexp, text, by string) string {
+	if !re.MatchString(text) {
+		return text
+	}
+	return re.ReplaceAllString(text, by)
+}

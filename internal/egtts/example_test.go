@@ -23,8 +23,8 @@ func ExampleProbing() {
 		fmt.Println(c.Findings, err)
 	}
 	// Output:
-	// [{literal-missing customers.country}] <nil>
-	// [{literal-stored customers.country} {literal-missing customers.country}] <nil>
+	// [{literal-missing customers.country 0 false}] <nil>
+	// [{literal-stored customers.country 0 false} {literal-missing customers.country 0 false}] <nil>
 	// [] <nil>
 }
 
