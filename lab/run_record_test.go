@@ -169,7 +169,7 @@ func TestDrawn(t *testing.T) {
 // TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
 func TestLiveFigures(t *testing.T) {
 	var report strings.Builder
-	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "10"}, {"classicmodels", "10"}} {
+	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "20"}, {"classicmodels", "10"}} {
 		fmt.Fprintf(&report, "%s of %s\n%s", set.questions, set.dataset, liveFigures(t, set.dataset, set.questions))
 	}
 	golden.Check(t, "live/figures.golden", report.String())

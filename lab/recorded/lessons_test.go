@@ -89,7 +89,9 @@ func TestLessons(t *testing.T) {
 	} {
 		for _, with := range []bool{false, true} {
 			m, lessons := &heeding{}, &memory.Lessons{}
-			opts := []texttosql.Option{texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}})}
+			opts := []texttosql.Option{texttosql.WithStrategy(strategy.Pipeline{
+				Refine: &strategy.Refine{Repairer: strategy.TypedRepair{}}, // no statement is mended without a call: lessons are measured
+			})}
 			if with {
 				opts = append(opts, texttosql.WithMemory(memory.Options{Lessons: lessons}))
 			}

@@ -48,9 +48,16 @@ func TestRefineRecordedFailures(t *testing.T) {
 			env := asking(env, model)
 			examiner := strategy.NewChecker(t.Context(), env, task, nil, nil)
 			c := testutil.Value(examiner.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
-			got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: examiner, Candidate: c})
+			in := strategy.RefineInput{Task: task, Schema: env.Schema, Examiner: examiner, Candidate: c}
+			got, err := strategy.Refine{Repairer: strategy.TypedRepair{}}.Run(t.Context(), env, in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if fix == a.SQL && c.Rejected != "" { // the model only repeats it
+				if mended := testutil.Value(strategy.Refine{}.Run(t.Context(), env, in))(t); mended.Candidate.Rejected == "" {
+					counts["mended without a call"]++
+					counts["of these right"] += int(testutil.Value(scorer.Score(t.Context(), q, mended.Candidate.SQL))(t).Scores[0])
+				}
 			}
 			examiner.Close()
 			end, last := "", got.Steps[len(got.Steps)-1]
@@ -78,6 +85,6 @@ func TestRefineRecordedFailures(t *testing.T) {
 		}
 	}
 	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6, "right after a correction": 316 + 6,
-		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6}
+		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6, "mended without a call": 76, "of these right": 53}
 	golden.Equal(t, want, counts)
 }
