@@ -309,7 +309,7 @@ func TestWaysOut(t *testing.T) {
 	b.at("Your question")
 	for _, tt := range []struct{ question, says, way, then string }{
 		{"How many orders were placed in 2025?", "Check this: the question says 2025", "Ask with 2025", "With 2025"},
-		{"How many orders are there?", "3,000 orders. 1,500 of them have deleted_on; without them 1,500.", "Leave them out",
+		{"How many orders are there?", "3,000 orders. 1,500 of them have deleted_on set; without them 1,500.", "Leave them out",
 			"Leave out the rows of orders that have deleted_on"},
 	} {
 		b.click2("question")
