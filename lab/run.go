@@ -37,7 +37,7 @@ type live struct {
 	Draw        uint64  `placeholder:"SEED" help:"Ask in the order of a draw, of which every beginning is a fair sample; 0: of the file."`
 	Concurrency int     `default:"4" placeholder:"N" help:"Questions at a time."`
 	Record      string  `placeholder:"DIR" help:"Answer from the recordings of the folder, ask --model for the rest, and record that there."`
-	Second      string  `placeholder:"SPEC" help:"Another model, whose opinion is asked for where all samples agree."`
+	Second      string  `placeholder:"SPEC" help:"Another model, for a second opinion where all samples agree."`
 	SecondTape  string  `name:"second-record" placeholder:"DIR" help:"As --record, for the other model."`
 	Out         string  `placeholder:"FILE" help:"Append a line for each finished question, and skip those that are there."`
 	Knowledge   string  `placeholder:"FILE" help:"What people know of the database, as JSON: metrics, words, relationships."`

@@ -84,11 +84,18 @@ func openReplay(dir string) (*replay.Player, error) {
 // asked is the field of a recorded call that repeats the question.
 var asked = regexp.MustCompile(`^(\{(?:"[a-z]+":(?:[0-9]+|"[^"\\]*"),)*)"about":"(?:[^"\\]|\\.)*",`)
 
-// Write adds a line of the recorder, without the question. A full file is followed by another one.
+// lost is the field of a recorded call that has no reply.
+var lost = regexp.MustCompile(`^\{(?:"[a-z]+":(?:[0-9]+|"(?:[^"\\]|\\.)*"),)*"error":\{`)
+
+// Write adds a line of the recorder, without the question. A full file is followed by another one. A call that failed is
+// left out, so that the next run makes it again: a server that was down is no reply of the model.
 func (t *tape) Write(line []byte) (int, error) {
 	bare, _, err := atomicfile.Unsealed(line)
 	if err != nil {
 		return 0, err
+	}
+	if lost.Match(bare) {
+		return len(line), nil
 	}
 	sealed := append(atomicfile.Sealed(0, asked.ReplaceAll(bare, []byte("$1"))), '\n')
 	if t.count == 0 || t.size+len(sealed) > maxTape {

@@ -68,7 +68,7 @@ func TestRunRecords(t *testing.T) {
 	}
 }
 
-// TestRunSecond: a second model is asked where all samples agree, its replies have a folder of their own, and the last line says
+// TestRunSecond: where all samples agree, a second model gives its opinion; its replies have a folder of their own, and the last line says
 // how often it agreed.
 func TestRunSecond(t *testing.T) {
 	replies := map[string]string{"m": "SELECT count(*) FROM customers", "same": "SELECT count(name) FROM customers", "other": "SELECT 7"}
@@ -142,6 +142,27 @@ func TestTapeFiles(t *testing.T) {
 	for i := range 20 {
 		testutil.Value(player.Complete(t.Context(), llm.Request{Purpose: "generate", Sample: i}))(t)
 	}
+}
+
+// TestTapeFailures: a call that failed is made again, and its error is no reply.
+func TestTapeFailures(t *testing.T) {
+	dir, down := t.TempDir(), true
+	ask := func() (llm.Response, error) {
+		m := llm.Named("m", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			if down {
+				return llm.Response{}, llm.StatusError(http.StatusServiceUnavailable, 0, fmt.Errorf("Loading model \"m\", \"error\":{"))
+			}
+			return llm.Response{Text: `SELECT '"error":{'`}, nil
+		}))
+		return testutil.Value(openTape(dir))(t).over(m).Complete(t.Context(), llm.Request{Purpose: "generate"})
+	}
+	if _, err := ask(); err == nil {
+		t.Error("no error of a server that is down")
+	}
+	down = false
+	testutil.Value(ask())(t)
+	down = true
+	testutil.Value(ask())(t) // from the tape
 }
 
 // TestDrawn: the beginning of a draw does not depend on what else there is.

@@ -35,7 +35,7 @@ func presets() []preset {
 		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
 			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},
 		{"consensus-unjudged", "consensus without its judge", strategy.Consensus{WithoutJudge: true}},
-		{"consensus-judge6", "consensus whose judge is asked below .6 of the votes, in place of .8", closer},
+		{"consensus-judge6", "consensus with a judge below .6 of the votes, in place of .8", closer},
 		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
 		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
