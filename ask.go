@@ -55,7 +55,7 @@ func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*
 		return res, errNoEngine
 	}
 	scoped, rejected := e.admit(q)
-	ctx, call := scoped.begin(ctx, q, res, "question", trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
+	ctx, call := scoped.begin(ctx, q, res, StepQuestion, trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	if rejected != nil { // logged, counted and traced like any other question
 		return res, call.end(rejected)
 	}
@@ -551,7 +551,7 @@ func (e *Engine) log(ctx context.Context, id string, r *Result, err error) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("id", id), slog.Duration("took", r.Trace.Duration().Round(time.Microsecond))}
-	if Step(r.Trace.Name()) != "statement" {
+	if Step(r.Trace.Name()) != StepStatement {
 		attrs = append(attrs, slog.Int("calls", r.Usage.Calls),
 			slog.Int("prompt_tokens", r.Usage.PromptTokens), slog.Int("completion_tokens", r.Usage.CompletionTokens),
 			slog.Float64("confidence", r.Confidence), slog.Int("candidates", len(r.Candidates)))

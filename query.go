@@ -100,7 +100,7 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 		return err
 	}
 	res := &Result{}
-	ctx, statement := e.begin(ctx, q, res, "statement", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
+	ctx, statement := e.begin(ctx, q, res, StepStatement, trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
 	err = e.examined(ctx, sql, func(r *exec.Runner, checked *sqltext.Statement) error { return run(ctx, r, checked, res) })
 	return statement.end(e.near(ctx, sql, err))
 }

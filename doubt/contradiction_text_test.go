@@ -12,7 +12,7 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// TestSpelledOtherwise: a value that is stored in two ways is told of by how they differ.
+// TestSpelledOtherwise: where a column stores a value in two ways, the contradiction says how they differ.
 func TestSpelledOtherwise(t *testing.T) {
 	for _, tt := range []struct{ why, stored, asked, want string }{
 		{"letters", "('Norway'), ('NORWAY')", "Norway", `guests.country also holds "NORWAY" in other letters than "Norway".`},

@@ -46,7 +46,7 @@ func TestRowState(t *testing.T) {
 			"SELECT count(*) FROM members WHERE is_test = 0", ""},
 		{"it leaves out rows of another table", "What did members pay in CHF?", "",
 			"SELECT sum(f.amount) FROM fees f JOIN members m ON m.id = f.member_id WHERE f.currency = 'CHF' AND f.status <> 'refunded'", ""},
-		{"a status that says nothing of what counts is no such thought", "What did members pay in CHF, but for open fees?", "",
+		{"a status without a word of what counts", "What did members pay in CHF, but for open fees?", "",
 			"SELECT sum(f.amount) FROM fees f JOIN members m ON m.id = f.member_id WHERE f.currency = 'CHF' AND f.status <> 'open'",
 			"Some rows of members have removed_on set. Without them the answer is 40, not 60."},
 		{"currencies are another matter", "What did members pay?", "", "SELECT sum(amount) FROM fees WHERE status <> 'refunded'",

@@ -80,7 +80,7 @@ func (m *misplaced) hint() string {
 	return ""
 }
 
-// mostJoins bounds the tables that a repair is told to join.
+// mostJoins bounds the tables that a repair proposes to join.
 const mostJoins = 3
 
 // joins says how to join the tables that have the column, by one foreign key or by two.

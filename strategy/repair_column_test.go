@@ -58,7 +58,7 @@ func TestMisplacedColumns(t *testing.T) {
 			told: "No table of the statement has a column power. powers has it: add JOIN powers ON hero_powers.power_id = powers.id, and write powers.power."},
 		{why: "nobody has it", sql: "SELECT h.heroo FROM heroes h", told: "Existing names that are close: heroes.hero"},
 		{why: "a derived table", sql: "SELECT d.hero FROM (SELECT id FROM heroes) d, heroes h", told: "Existing names that are close: "},
-		{why: "a text is no name", sql: "SELECT T2.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id -- T2.hero",
+		{why: "a text of the same form", sql: "SELECT T2.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id -- T2.hero",
 			want: "SELECT T1.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id"},
 	} {
 		model := &llmtest.Script{Rules: []llmtest.Rule{
