@@ -178,20 +178,21 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 
 // rewritten is the statement with the column of the only table that can be meant: the only one of its own that has the
 // column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is "" where several
-// can be meant, and for the condition of a join, which says how tables belong together.
+// can be meant, for the condition of a join, which says how tables belong together, and for a text that is cut in a string.
 func (m *misplaced) rewritten() string {
 	if m == nil || m.qualifier == "" {
 		return ""
 	}
 	holder, join := m.meant()
 	tokens := slices.DeleteFunc(slices.Collect(m.statement.Tokens()), func(t sqltext.Token) bool {
-		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment
+		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment || t.Text == ";"
 	})
 	places := m.places(tokens)
-	if holder == "" || len(places) == 0 {
+	if holder == "" || len(places) == 0 || tokens[len(tokens)-1].Kind == sqltext.Unterminated {
 		return ""
 	}
-	text := strings.TrimRight(m.statement.SQL(), "; \n\t")
+	end := tokens[len(tokens)-1]
+	text := m.statement.SQL()[:end.Pos+len(end.Text)]
 	joinAt := -1
 	if join != "" {
 		joinAt = m.endOfTables(tokens, len(text))

@@ -87,6 +87,8 @@ func FuzzMisplacedColumns(f *testing.F) {
 		{"SELECT p.power FROM hero_powers p;", "p.power"},
 		{"SELECT 1 FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p WHERE p.power = '\"') -- p.power", "p.power"},
 		{"p.power)FROM hero_powers p", "p.power"}, {"SELECT \"p\".\"power\" FROM (hero_powers p", "p.power"}, {"", "."}, {"FROM", "a.b.c"},
+		{"SELECT p.power FROM hero_powers p WHERE p.power = ';", "p.power"}, {"SELECT p.power FROM hero_powers p -- last", "p.power"},
+		{"SELECT p.power FROM hero_powers p; -- last\n;", "p.power"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -108,13 +110,25 @@ func FuzzMisplacedColumns(f *testing.F) {
 			return list
 		}
 		left := words(sql)
+		added := strings.Count(got, " JOIN ") - strings.Count(sql, " JOIN ")
 		for _, word := range words(got) {
+			if word == "JOIN" {
+				added--
+			}
 			if len(left) > 0 && left[0] == word {
 				left = left[1:]
 			}
 		}
 		if len(left) > 0 && strings.Count(name, ".") == 1 {
 			t.Errorf("%q, %q became %q: it lacks %q", sql, name, got, left)
+		}
+		for _, word := range words(sql) {
+			if word == "JOIN" {
+				added++
+			}
+		}
+		if added != 0 {
+			t.Errorf("%q, %q became %q: a join is in a comment", sql, name, got)
 		}
 	})
 }
