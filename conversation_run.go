@@ -97,9 +97,7 @@ func known(r *session.Record) (*strategy.Outcome, vote.Level) {
 		case i < r.Turn():
 			return nil, ""
 		case t.Answer != nil && t.Kind == dialogue.TurnChoice && t.Correction == nil:
-			out := &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
-			out.Note("the user chose %s", t.Option)
-			return out, vote.LevelChosen
+			return &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}, vote.LevelChosen
 		case t.Answer != nil:
 			out := &strategy.Outcome{SQL: t.Answer.SQL, Confidence: t.Answer.Confidence}
 			json.Unmarshal(t.Answer.Ballot, &out.Ballot) // "" is none

@@ -82,7 +82,7 @@ func TestElicitation(t *testing.T) {
 				}
 				_, why, _ := call(t, cs, "explain_answer", map[string]any{"answer_id": out["answer_id"]})
 				votes, _ := why["votes"].([]any)
-				if chose := strings.Contains(asJSON(t, why["decisions"]), "the user chose"); len(votes) != 3 || chose != (tt.status == "answered") {
+				if chose := why["level"] == "chosen"; len(votes) != 3 || chose != (tt.status == "answered") {
 					t.Errorf("why: %v", why)
 				}
 			})
