@@ -7,19 +7,19 @@ import (
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
 var (
 	denies = compile(`(?i)\b(?:never|without|not|neither|nor|except(?:ing)?|excluding|excluded?|other than|
-		besides|apart from|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|(?:have|has|had|with|
-		are|is|who) no|with none|have none|none of)\b`)
+		besides|apart from|aside from|leaving out|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|
+		(?:have|has|had|with|are|is|who) no|with none|have none|none of)\b`)
 	// allows are phrases that deny nothing.
 	allows = compile(`(?i)\b(?:not only|whether or not|if not|or not|not (?:less|more|fewer|later|earlier) than|
 		no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|even (?:if|when|those) .*\b(?:never|not|
-		no|none|without)\b|including (?:\pL+ ){0,3}(?:without|with no|with none|have no|had no|never)|
-		also (?:\pL+ ){0,3}(?:without|with no|with none|have no)|without (?:repetition|duplicat\w+|repeat\w*|
-		counting twice)|not \w+ yet, or|do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
+		no|none|without)\b|<too>|(?:excluding|without|except|leaving out) (?:\pL+ )?(?:unknown|missing|empty|blank|
+		null)|without (?:repetition|duplicat\w+|repeat\w*|counting twice)|not \w+ yet, or|do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
 		can['’]?t|doesn['’]t matter|isn['’]t it|other than that|not sure|don['’]t know|no matter|not null)\b`)
 	unWord = compile(`(?i)\bun(\pL{4,})`)
 )
@@ -39,7 +39,7 @@ func (h held) negation() string {
 		return ""
 	}
 	switch excluded, careless := h.excludes(); {
-	case excluded:
+	case excluded, h.rulesOut():
 		return ""
 	case !careless:
 		return differ(word, "excludes nothing")
@@ -47,6 +47,18 @@ func (h held) negation() string {
 		return "The question says never, the statement asks for one that is not."
 	}
 	return ""
+}
+
+// butNot finds a state and another one that it excludes: "pledged but not paid".
+var butNot = compile(`\b(\pL+),? but (?:not|never) (?:yet )?(\pL+)`)
+
+// rulesOut reports whether the statement keeps such a state, and no name of the schema is like the other one.
+func (h held) rulesOut() bool {
+	m := butNot.FindStringSubmatch(h.asked)
+	return m != nil && h.writesConstant(m[1]) && !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool {
+		like := func(name string) bool { return alike(words.Stems(name), m[2], 4, 4) }
+		return like(t.Name) || anyColumn(&t, like)
+	})
 }
 
 // unWord is a word like unpaid, of which the statement has the other part: paid.
@@ -87,26 +99,31 @@ func (h held) excludes() (excluded, careless bool) {
 var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE 0")
 
 // listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN
-// ('done', 'withdrawn') for "not open".
+// ('done', 'withdrawn') for "not open". It may also keep one text where the question names that one and another one:
+// kind = 'person' for "people, not companies".
 func (h held) listsOthers(of mention) bool {
 	if of.known == nil || int64(len(profileOf(of.known).Top)) != profileOf(of.known).Distinct {
 		return false
 	}
 
-	left := 0
+	left, said, rest := false, false, false
 	for _, stored := range profileOf(of.known).Top {
 		text, ok := stored.Value.(string)
 		kept := slices.ContainsFunc(h.constant, func(c constant) bool {
 			return c.column.known == of.known && c.equal() && c.text == text
 		})
 		switch {
-		case !ok, !kept && !h.named(text):
+		case !ok:
 			return false
-		case !kept:
-			left++
+		case kept:
+			said = said || h.named(text) && !h.denied(text)
+		case h.named(text):
+			left = true
+		default:
+			rest = true
 		}
 	}
-	return left > 0
+	return left && (said || !rest)
 }
 
 // denying are texts that say no.
@@ -151,10 +168,9 @@ func (h held) both() string {
 	return ""
 }
 
-var withNone = compile(`(?i)\b(?:including (?:\pL+ ){0,3}(?:without|with no|with none|have no|had no|with zero|
-		never)|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|(?:with|including) zeros?\b|
-		zeros? included|also (?:\pL+ ){0,2}(?:without|with no)|none included|0 if (?:none|there)|also (?:if|
-		when) (?:they|it) ha\w+ no)`)
+var withNone = compile(`(?i)\b(?:<too>|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|
+		(?:with|including) zeros?\b|zeros? included|none included|0 if (?:none|there)|
+		also (?:if|when) (?:they|it) ha\w+ no)`)
 
 // including looks for rows without a partner that the question wants kept.
 func (h held) including() string {

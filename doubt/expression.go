@@ -11,6 +11,8 @@ var parts = strings.NewReplacer("\n", "", "\t", "",
 		`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`,
 	"<number>", `(\d+(?:,\d{3})*|once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|`+
 		`twenty|thirty|fifty|hundred|a dozen)`,
+	"<too>", `(?:including|also|even|plus|counting) (?:\pL+ ){0,4}(?:without|`+
+		`(?:with|ha(?:ve|s|d)|did) (?:no|none|zero)|never)`,
 	"<promise>", `(?:the|its|their) (?:due|deadline|promised|planned|scheduled|expected)`,
 	"<utmost>", `(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|best|worst|cheapest|dearest|`+
 		`newest|latest|oldest|youngest|earliest|longest|shortest|tallest|heaviest|lightest|strongest|fastest|slowest|`+
