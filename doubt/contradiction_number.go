@@ -187,7 +187,10 @@ var bounds = []struct {
 }
 
 // unbound finds words that turn a bound around.
-var unbound = compile(` not |n't|except`)
+var (
+	unbound  = compile(` not |n't|except|\b(?:exclud\w*|leaving out|but) (?:those|the ones|any\w*) `)
+	decimals = compile(`\d+\.\d+`)
+)
 
 // bound compares at least, more than, at most and less than with the operators.
 func (h held) bound() string {
@@ -195,7 +198,7 @@ func (h held) bound() string {
 		return ""
 	}
 	for _, b := range bounds {
-		for _, m := range b.form.FindAllStringSubmatch(h.asked, -1) {
+		for _, m := range b.form.FindAllStringSubmatch(replace(decimals, h.asked, " "), -1) {
 			n := numberOf(strings.Join(m[1:], ""))
 			of := h.compared(n)
 			other := h.otherCount()

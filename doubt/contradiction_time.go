@@ -73,6 +73,8 @@ var (
 		onwards?|on or|compar\w*|versus|vs|than|change[ds]?|growth|grew|increase[ds]?|decrease[ds]?|difference|
 		trend|previous|ago|as of|to date|so far|starting|beginning|and|or|not|except|exclud\w*|up to|into|old|
 		age[ds]?|still)\b|['’]s\b`)
+	// around finds words for a longer time than the one that they name: the week of 3 June.
+	around = compile(`\b(?:week(?:end)? of|(?:week|month|year)s? ending|around)\b`)
 )
 
 var decades = words.Pairs("fif 1950 six 1960 seven 1970 eigh 1980 nine 1990")
@@ -162,12 +164,18 @@ type stated struct {
 
 var statedTime = compile(`^((?:19|20)\d\d)(?:-?(\d{2})(?:-?(\d{2}))?)?(?:[ T%].*)?%?$`)
 
-// statedTimes are the times by which the statement compares its columns.
+// moved finds what makes another day of the one in front of it: , '-7 days') or - INTERVAL '7 days'.
+var moved = compile(`(?i)^\s*(?:AS DATE)?\)?\s*(?:,\s*'(?:[-+]?\d+ |START|WEEKDAY)|[-+])`)
+
+// statedTimes are the times by which the statement compares its columns; none where it computes one of them.
 func (h held) statedTimes() (list []stated) {
 	for _, c := range h.constant {
 		m := statedTime.FindStringSubmatch(c.text)
 		if m == nil || c.op == "" || c.drops() || len(c.text) == 4 && !h.yearly(c) {
 			continue
+		}
+		if t := h.tokens[c.at]; moved.MatchString(h.sql[t.Pos+len(t.Text):]) {
+			return nil
 		}
 		s := stated{readTime(map[string]string{"y": m[1], "m": m[2], "d": m[3]}), strings.ToLower(c.column.Column), c.at}
 		switch c.op {
@@ -239,7 +247,7 @@ func (h held) time() string {
 	if detail := cmp.Or(h.oneSided(told), h.twoSided(told)); detail != "" {
 		return detail
 	}
-	if one && len(told) == 1 && !open.MatchString(h.timeless) && h.Language != "" &&
+	if one && len(told) == 1 && !open.MatchString(h.timeless) && !h.asks(around) && h.Language != "" &&
 		h.exceeds(told[0].stretch, h.times[0]) {
 		return differ(h.times[0], told[0].stretch)
 	}
