@@ -22,7 +22,9 @@ func (h held) opposite() string {
 	}
 	for _, c := range h.constant {
 		asked := strings.ToLower(c.text)
-		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) {
+		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) &&
+			(h.filtersAt(c.at) || h.word(h.tokenAt(c.column.Pos)-1) != "(") &&
+			!(h.asks(nothingElse) && doubleNo.MatchString(h.upper)) {
 			return differ(c.text, "leaves them out")
 		}
 	}
@@ -47,13 +49,18 @@ func (h held) opposite() string {
 	return ""
 }
 
+var (
+	nothingElse = compile(`\b(?:only|exclusively|solely|always|nothing (?:but|else))\b`)
+	doubleNo    = compile(`\bNOT (?:EXISTS|IN) ?\(\s*SELECT\b|\bEXCEPT\b`)
+)
+
 // lacking are words by which a question asks for what is not there, or for all.
 var (
 	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
 		remaining|left|overdue)\b`)
 	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|
 		percent\w*|ratio|versus|vs|
-		compared?|active|current\w*|other)\b|%`)
+		compared?|active|current\w*|other|ignor\w*|omit\w*|skip\w*|minus)\b|%`)
 	// gone are words for rows that no longer count, and ended the columns that say so.
 	gone    = compile(`\b(?:deleted|removed|archived|churned|former|cancell?ed|discontinued)\b`)
 	overNow = compile(`\b(?:no longer|expired|ended)\b`)
@@ -62,7 +69,7 @@ var (
 )
 
 var (
-	nonWord     = compile(`\bnon[- ]?\pL`)
+	nonWord     = compile(`\bnon[- ]?\pL|\b(?:opt|turn|switch)\w*[- ](?:out|off)\b`)
 	whoLeft     = compile(`(?i)\b(?:who|that|which|has|have|had) left\b`)
 	participles = words.Set(`sold sent paid left built bought won lost held taken given shown written drawn done
 	made met gone born`)
