@@ -216,17 +216,18 @@ var shopTasks = []task{
 	}, "2"},
 	{"the name of a customer, with a slip", func(r *reader) string {
 		told := strings.Join(r.rows("SELECT nme FROM customers WHERE id = 1"), " ")
-		if !strings.Contains(told, "schema") {
-			return told
-		}
-		columns := regexp.MustCompile(`"?(\w+)"? \w+[ ,\n]`).FindAllStringSubmatch(r.do(showing, fact{"names of tables", []string{"customers"}}), -1)
-		for _, column := range columns {
-			if strings.HasPrefix(column[1], "n") && len(column[1]) == 4 {
-				return strings.Join(r.rows("SELECT "+column[1]+" FROM customers WHERE id = 1"), " ")
-			}
+		if meant := regexp.MustCompile(`mean (\w+)\?`).FindStringSubmatch(told); meant != nil {
+			return strings.Join(r.rows("SELECT "+meant[1]+" FROM customers WHERE id = 1"), " ")
 		}
 		return told
 	}, "Ada Kowalski"},
+	{"where a customer lives, without a look at the schema", func(r *reader) string {
+		told := strings.Join(r.rows("SELECT home FROM customers WHERE id = 1"), " ")
+		if column := regexp.MustCompile(`customers has .*(c\w+),`).FindStringSubmatch(told); column != nil {
+			return strings.Join(r.rows("SELECT "+column[1]+" FROM customers WHERE id = 1"), " ")
+		}
+		return told
+	}, "USA"},
 }
 
 // TestServeMCPToAReader: an agent that knows only the texts of the tools does its tasks on two databases of different languages.

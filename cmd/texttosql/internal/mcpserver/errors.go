@@ -71,9 +71,13 @@ func (e toldError) Error() string { return string(e) }
 var catalog = regexp.MustCompile(`(?i)^\s*(?:show|describe|desc|pragma)\b|\b(?:sqlite_(?:temp_)?(?:master|schema)|information_schema|` +
 	`pg_catalog|pg_(?:class|tables|attribute|namespace|indexes)|duckdb_(?:tables|columns))\b`)
 
+// functionName finds the message of an engine that it lacks a function, of which the schema says nothing.
+var functionName = regexp.MustCompile(`(?i)\bfunction\b`)
+
 var explains = regexp.MustCompile(`(?i)^\s*explain\b`)
 
-// advised adds to the error of a statement what this server has instead: the tool schema, or a table of another database.
+// advised adds to the error of a statement what this server has instead: the tool schema, a table of another database, or
+// the names that there are.
 func (c *client) advised(ctx context.Context, d *Database, sql string, err error) error {
 	var no *exec.RefusedError
 	var wrong *exec.InvalidError
@@ -95,8 +99,44 @@ func (c *client) advised(ctx context.Context, d *Database, sql string, err error
 	if other := c.holders(ctx, d, name); other != "" {
 		return toldError(failure.Of(err).Message + " " + other)
 	}
+	column := wrong != nil && wrong.Fault == "schema" && !functionName.MatchString(wrong.Message)
+	if said := d.names(ctx, sql, name == ""); said != "" && (name != "" || column) {
+		return toldError(failure.Of(err).Message + " " + said)
+	}
 	return err
 }
+
+// names says which names a statement can have: of the tables, or of the columns of its tables; "": they are too many to say.
+func (d *Database) names(ctx context.Context, sql string, columns bool) string {
+	s, err := d.Engine.Schema(ctx)
+	if err != nil {
+		return ""
+	}
+	s, _ = s.Presentable()
+	quote := d.DB.Language().PromptQuoter().Quote
+	var tables, said []string
+	for _, t := range s.Tables {
+		tables = append(tables, quote(t.Name))
+		if !columns || !readsTable(d, sql, t.Name) {
+			continue
+		}
+		var all []string
+		for _, column := range t.Columns {
+			all = append(all, quote(column.Name))
+		}
+		said = append(said, quote(t.Name)+" has "+strings.Join(all, ", ")+".")
+	}
+	if !columns && len(tables) > 0 {
+		said = []string{"The tables are " + strings.Join(tables, ", ") + "."}
+	}
+	if text := strings.Join(said, " "); len(text) <= mostNames {
+		return text
+	}
+	return ""
+}
+
+// mostNames bounds what an error says of names, in bytes.
+const mostNames = 200
 
 // readsTable reports whether a statement reads a table of that name, which an error may give behind its schema.
 func readsTable(d *Database, sql, name string) bool {

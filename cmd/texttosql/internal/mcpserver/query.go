@@ -206,7 +206,7 @@ func (c *client) read(ctx context.Context, name string, offset, n int, warnings 
 	case r.Truncated && warnings != nil:
 		fmt.Fprintf(&text, "The next ones: offset %d\n", r.Offset+len(r.Rows))
 	case r.Truncated:
-		text.WriteString("There are more rows: group, filter or limit the request\n")
+		text.WriteString("There are more rows: the tool query reads them\n")
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&text, "Warning: %s\n", w)

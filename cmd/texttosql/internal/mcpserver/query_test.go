@@ -90,7 +90,10 @@ func TestQuery(t *testing.T) {
 		{"a write", map[string]any{"sql": "DELETE FROM singer"}, "This only reads. Write one SELECT; change what is stored elsewhere."},
 		{"a denied table", map[string]any{"sql": "SELECT * FROM payroll"}, "payroll"},
 		{"a function", map[string]any{"sql": "SELECT load_extension('x')"}, "Write the statement without what was refused."},
-		{"a wrong name", map[string]any{"sql": "SELECT nme FROM singer"}, "No such column: nme. Did you mean name? Look at the schema for the names."},
+		{"a wrong name", map[string]any{"sql": "SELECT nme FROM singer"}, "No such column: nme. Did you mean name? singer has id, name, country, fans."},
+		{"a column like no other", map[string]any{"sql": "SELECT s.birthplace FROM singer s"}, "No such column: s.birthplace. singer has id, name, country, fans."},
+		{"a table like no other", map[string]any{"sql": "SELECT 1 FROM planets"}, "The tables are "},
+		{"a denied table has the words of an absent one", map[string]any{"sql": "SELECT 1 FROM payroll"}, "The tables are "},
 		{"a wrong name of a table", map[string]any{"sql": "SELECT 1 FROM singers"}, "Did you mean singer?"},
 		{"a function of another engine", map[string]any{"sql": "SELECT DATE_TRUNC('month', name) FROM singer"},
 			"write strftime('%Y-%m-01', d). Correct the statement."},
@@ -207,10 +210,10 @@ func TestSeveralDatabases(t *testing.T) {
 	for _, tt := range []struct{ why, tool, argument, value, text string }{
 		{"a table of the other database", "query", "sql", "SELECT 1 FROM deal", "deal: no such table, or you may not read it. The database crm has it."},
 		{"the other database as its schema", "query", "sql", "SELECT 1 FROM crm.deal", "The database crm has it."},
-		{"a column with the name of such a table", "query", "sql", "SELECT deal FROM singer", "No such column: deal. Look"},
+		{"a column with the name of such a table", "query", "sql", "SELECT deal FROM singer", "No such column: deal. singer has id, name"},
 		{"its rows", "sample_rows", "table", "deal", "The database crm has it."},
 		{"its columns", "schema", "tables", "deal", "The database crm has it."},
-		{"a denied one of the other database", "query", "sql", "SELECT 1 FROM payroll", "payroll: no such table, or you may not read it. Read other"},
+		{"a denied one of the other database", "query", "sql", "SELECT 1 FROM payroll", "payroll: no such table, or you may not read it. The tables are singer, concert, "},
 		{"a name that is near", "sample_rows", "table", "singers", "did you mean singer?"},
 	} {
 		args := map[string]any{"database": "shop", tt.argument: tt.value}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -235,18 +236,18 @@ func values(t *result.Table, column int) string {
 
 // noTable is the error of a table that may not be read, or is not there.
 func (c *client) noTable(ctx context.Context, d *Database, s *schema.Schema, name string) error {
-	text := fmt.Sprintf("there is no table %.60q that may be read: ", name)
+	text := fmt.Sprintf("there is no table %.60q that may be read", name)
 	if other := c.holders(ctx, d, name); other != "" {
-		return toldError(text + other)
+		return toldError(text + ": " + other)
 	}
 	var names []string
 	for _, t := range s.Tables {
 		names = append(names, t.Name)
 	}
 	if best := words.Nearest(name, names); best != "" {
-		return toldError(text + fmt.Sprintf("did you mean %s?", words.Line(best)))
+		return toldError(text + fmt.Sprintf(": did you mean %s?", words.Line(best)))
 	}
-	return toldError(text + "the tool schema lists those there are")
+	return toldError(text + ". " + cmp.Or(d.names(ctx, "", false), "The tool schema lists the tables"))
 }
 
 // called reports whether a person may mean the table t of s by a name.
