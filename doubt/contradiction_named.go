@@ -126,7 +126,8 @@ func (h held) unnamed(c constant) bool { return c.equal() && !c.number && !h.nam
 func (h held) misses(t *schema.Table, v contradict.Stored) bool {
 	c, ok := t.Column(v.Column)
 	value := strings.ToLower(v.Value)
-	if !ok || h.uses(t, v.Column) || profileOf(c).Distinct < 2 || profileOf(c).Distinct > 60 ||
+	if !ok || h.uses(t, v.Column) || idle[value] && slices.ContainsFunc(verbs.FindAllStringSubmatch(h.asked, -1),
+		func(m []string) bool { return m[1] == value }) || profileOf(c).Distinct < 2 || profileOf(c).Distinct > 60 ||
 		len(v.Value) < 2 || strings.HasSuffix(value, "ing") && strings.Contains(h.asked, value+" for ") {
 		return false
 	}
@@ -139,6 +140,9 @@ func (h held) misses(t *schema.Table, v contradict.Stored) bool {
 	return !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return names(t.Name) }) &&
 		!h.anyTable(func(t *schema.Table) bool { return anyColumn(t, names) })
 }
+
+// verbs finds what somebody does: "that received gifts".
+var verbs = compile(`\b(?:who|that|which|have|has|had|we|they) (\pL+)`)
 
 // code compares a value that the question names in a table of names with the key by which the statement picks one of
 // them: Spain and 'FR'.
@@ -264,7 +268,7 @@ func (h held) allNamed(list []string) bool {
 	others := except(h.stems, func(s string) bool {
 		return h.anyTable(func(t *schema.Table) bool { return named(t.Name, s) })
 	})
-	return len(except(list, func(w string) bool { return h.says(w) || alike(others, w, 5, 5) })) == 0
+	return len(except(list, func(w string) bool { return h.says(w, w+"ed") || alike(others, w, 5, 5) })) == 0
 }
 
 // inConstants reports whether one of words stands in a constant or in a name of the statement.
@@ -300,7 +304,7 @@ var (
 	careful = compile(`(?i)delet|remov|archiv|terminat|scrap|retire|active|enabled|valid|void|cancel|refund|
 		status|state|test|churn|closed|end|left|current|discontinu|expire|draft|is_|until|_to$`)
 	usual = compile(`(?i)^(?:done|complete[d]?|active|valid|current|final|posted|confirmed|enabled|approved|
-		live|closed|success\w*|finished|y|yes|true|t|a|1)$`)
+		live|closed|succe\w*|finished|received|settled|delivered|fulfilled|processed|accepted|verified|y|yes|true|t|a|1)$`)
 	// vague are words that may stand for any bound.
 	vague = compile(`(?i)\b(?:high|higher|low|lower|large|larger|small|smaller|big|bigger|old|older|young|
 		younger|new|newer|long|longer|short|shorter|heavy|cheap|expensive|adults?|minors?|children|seniors?|
@@ -333,7 +337,7 @@ func (h held) unasked() string {
 		said := true
 		switch {
 		case statedTime.MatchString(c.text) && (!c.number && len(c.text) > 4 || h.yearly(c)):
-			said = timeWords.MatchString(known) || hasNumber && c.op != "=" || // drivers over 40
+			said = len(h.times) > 0 || timeWords.MatchString(known) || hasNumber && c.op != "=" || // drivers over 40
 				strings.HasPrefix(c.text, h.Now.Format("2006-01-02"))
 		case c.number && !c.column.ofTime() && !isKey(c.column.of, column.Name):
 			said = apart(c.text, "0") == 0 || apart(c.text, "1") == 0 || hasNumber || vague.MatchString(known)

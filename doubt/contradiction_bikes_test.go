@@ -1,0 +1,55 @@
+package doubt_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// bikes is a database of a trade with two ends of each trip, meters beside kilometers, and payments with states.
+const bikes = `
+CREATE TABLE stations (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE bikes (id INTEGER PRIMARY KEY, kind TEXT NOT NULL);
+CREATE TABLE riders (id INTEGER PRIMARY KEY, name TEXT NOT NULL, birth_year INTEGER);
+CREATE TABLE trips (id INTEGER PRIMARY KEY, bike_id INTEGER NOT NULL REFERENCES bikes(id), rider_id INTEGER NOT NULL REFERENCES riders(id),
+	start_station_id INTEGER NOT NULL REFERENCES stations(id), end_station_id INTEGER REFERENCES stations(id), started_at DATETIME NOT NULL,
+	distance_m INTEGER);
+CREATE TABLE payments (id INTEGER PRIMARY KEY, rider_id INTEGER NOT NULL REFERENCES riders(id), amount REAL NOT NULL, status TEXT NOT NULL);
+INSERT INTO stations VALUES (1,'Harbour'),(2,'Museum'),(3,'Park');
+INSERT INTO bikes VALUES (1,'classic'),(2,'electric'),(3,'cargo');
+INSERT INTO riders VALUES (1,'Ann',1985),(2,'Bob',1999),(3,'Cid',NULL),(4,'Dee',1985);
+INSERT INTO trips VALUES (1,1,1,1,2,'2023-05-06 10:00:00',4000),(2,2,1,2,1,'2023-09-03 11:00:00',12000),(3,1,2,1,1,'2024-02-05 08:00:00',800),
+	(4,3,2,3,2,'2024-03-10 18:00:00',11000),(5,1,4,2,3,'2024-06-08 12:00:00',2500),(6,1,4,1,NULL,'2024-06-14 12:00:00',NULL);
+INSERT INTO payments VALUES (1,1,12.5,'received'),(2,1,8,'pledged'),(3,2,30,'received'),(4,4,4.25,'failed'),(5,4,9,'received');`
+
+// TestContradictionsOfBikes: for each reason one fault, by the rules that find it, and one right answer to the same question.
+func TestContradictionsOfBikes(t *testing.T) {
+	said := sayings(t, bikes)
+	const trips = "SELECT t.id FROM trips t JOIN stations s ON s.id = t."
+	for _, tt := range []struct{ why, question, fault, right, rule string }{
+		{"a column in another form of its verb", "trips that ended at Museum", trips + "start_station_id WHERE s.name = 'Museum'",
+			trips + "end_station_id WHERE s.name = 'Museum'", "column"},
+		{"the other end is named", "trips that started at Museum", trips + "end_station_id WHERE s.name = 'Museum'",
+			trips + "start_station_id WHERE s.name = 'Museum'", "column"},
+		{"what somebody received is no state", "payments of riders that received an electric bike",
+			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'cargo')",
+			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'electric')", "value"},
+		{"a careful state that is the usual one", "What is the average payment?", "SELECT avg(amount) FROM payments WHERE status = 'pledged'",
+			"SELECT avg(amount) FROM payments WHERE status = 'received'", "unasked"},
+	} {
+		if got := strings.Join(rulesOf(said(tt.question, tt.fault)), " "); got != tt.rule {
+			t.Errorf("%s: %s\n  %s\n  contradicts by %q, want %q", tt.why, tt.question, tt.fault, got, tt.rule)
+		}
+		if lines := said(tt.question, tt.right); len(lines) > 0 {
+			t.Errorf("%s: %s\n  %s\n  is right: %v", tt.why, tt.question, tt.right, lines)
+		}
+	}
+}
+
+// rulesOf are the rules of contradictions.
+func rulesOf(lines []string) (rules []string) {
+	for _, line := range lines {
+		rule, _, _ := strings.Cut(line, ":")
+		rules = append(rules, rule)
+	}
+	return rules
+}
