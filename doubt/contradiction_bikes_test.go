@@ -25,11 +25,15 @@ INSERT INTO payments VALUES (1,1,12.5,'received'),(2,1,8,'pledged'),(3,2,30,'rec
 func TestContradictionsOfBikes(t *testing.T) {
 	said := sayings(t, bikes)
 	const trips = "SELECT t.id FROM trips t JOIN stations s ON s.id = t."
+	const used = "SELECT DISTINCT r.name FROM riders r JOIN trips t ON t.rider_id = r.id JOIN bikes b ON b.id = t.bike_id WHERE b.kind = "
 	for _, tt := range []struct{ why, question, fault, right, rule string }{
 		{"a column in another form of its verb", "trips that ended at Museum", trips + "start_station_id WHERE s.name = 'Museum'",
 			trips + "end_station_id WHERE s.name = 'Museum'", "column"},
 		{"the other end is named", "trips that started at Museum", trips + "end_station_id WHERE s.name = 'Museum'",
 			trips + "start_station_id WHERE s.name = 'Museum'", "column"},
+		{"only", "riders who only used classic bikes", used + "'classic'", used + "'classic' AND NOT EXISTS (SELECT 1 FROM trips x JOIN bikes y " +
+			"ON y.id = x.bike_id WHERE x.rider_id = r.id AND y.kind <> 'classic')", "besides"},
+		{"only the list is short", "only the riders who used electric bikes", used + "'cargo'", used + "'electric'", "value"},
 		{"what somebody received is no state", "payments of riders that received an electric bike",
 			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'cargo')",
 			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'electric')", "value"},

@@ -104,20 +104,36 @@ func (h held) explains(verb string) bool {
 var doesNot = compile(`\b(?:do|does|did|have|has|had)(?: not|n['’]t)\b|\bwithout\b|\bnever\b|\b(?:have|has|had|
 		with) no\b|\bfor (?:which|whom)\b.*\bnot\b`)
 
+// doesOnly finds what somebody does with one kind of thing only.
+var doesOnly = compile(`\b(?:who|that|which)(?: ha(?:s|ve|d))? (?:only|exclusively|always) (?:ever )?\pL+|
+		\bwho \pL+ (?:only|exclusively) `)
+
+var opposites = words.Pairs("<> = != = = <>")
+
 // besides looks for things of which the question denies a value and that have it beside another one: countries that do
-// not speak English, by one language that is not English.
+// not speak English, by one language that is not English. It looks for others in the same way where the question says
+// only.
 func (h held) besides() string {
-	if !h.single || len(h.Aggregates)+len(h.GroupBy) > 0 || !h.asks(doesNot) {
+	only := h.asks(doesOnly)
+	if !h.single || len(h.Aggregates)+len(h.GroupBy) > 0 || !only && !h.asks(doesNot) {
 		return ""
 	}
 	for _, c := range h.constant {
 		t := c.column.of
-		owned := func(o *schema.Table) bool { return refersToTable(t, o) && h.showsTable(o) } // several may belong to one
-		if c.op != "<>" && c.op != "!=" || t == nil || !h.named(c.text) || h.showsTable(t) || !h.anyTable(owned) {
+		owned := func(o *schema.Table) bool { // several may belong to one
+			return h.showsTable(o) && (refersToTable(t, o) ||
+				only && h.anyTable(func(by *schema.Table) bool { return refersToTable(by, o) }))
+		}
+		if opposites[c.op] == "" || (c.op == "=") != only || t == nil || !h.named(c.text) || h.showsTable(t) ||
+			!h.anyTable(owned) {
 			continue
 		}
-		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: "="})), h.shown()
-		if with != nil && shown != nil && shareRow(with, shown) {
+		with, shown := h.run("%s", h.replaced(map[int]string{c.opAt: opposites[c.op]})), h.shown()
+		switch {
+		case with == nil || shown == nil || !shareRow(with, shown):
+		case c.op == "=":
+			return tell("The question says only %s, and rows of the answer have others, too.", c.text)
+		default:
 			return tell("The question denies %s, and rows of the answer have it beside others.", c.text)
 		}
 	}
