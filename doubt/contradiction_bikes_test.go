@@ -34,6 +34,10 @@ func TestContradictionsOfBikes(t *testing.T) {
 		{"only", "riders who only used classic bikes", used + "'classic'", used + "'classic' AND NOT EXISTS (SELECT 1 FROM trips x JOIN bikes y " +
 			"ON y.id = x.bike_id WHERE x.rider_id = r.id AND y.kind <> 'classic')", "besides"},
 		{"only the list is short", "only the riders who used electric bikes", used + "'cargo'", used + "'electric'", "value"},
+		{"another day of the week", "How many trips take place on Sundays?", "SELECT count(*) FROM trips WHERE strftime('%w', started_at) = '6'",
+			"SELECT count(*) FROM trips WHERE strftime('%w', started_at) = '0'", "weekend"},
+		{"a day of the week that a number counts", "trips on a Saturday", "SELECT id FROM trips WHERE CAST(strftime('%w', started_at) AS INTEGER) = 5",
+			"SELECT id FROM trips WHERE CAST(strftime('%w', started_at) AS INTEGER) = 6", "weekend"},
 		{"what somebody received is no state", "payments of riders that received an electric bike",
 			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'cargo')",
 			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'electric')", "value"},

@@ -3,6 +3,7 @@ package doubt
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/texttosql/texttosql/schema"
 )
@@ -88,11 +89,31 @@ var (
 func (h held) weekends() string {
 	m := ofWeekend.FindStringSubmatch(h.upper)
 	word, isWeekend := h.oneOf(weekend, workdays)
+	if detail := h.weekday(); detail != "" {
+		return detail
+	}
 	if m == nil || word == "" || h.Statement.Uses("CASE") ||
 		(m[1] == "") == isWeekend {
 		return ""
 	}
 	return differ(word, "takes the other days")
+}
+
+var (
+	dayNames = compile(`\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b`)
+	dayTaken = compile(`(?:'%W'|\bDOW\b)[^=<>]*=\s*'?([0-6])\b`)
+)
+
+// weekday compares the one day of the week that the question names with that of the statement.
+func (h held) weekday() string {
+	asked, m := dayNames.FindAllString(h.asked, -1), dayTaken.FindStringSubmatch(h.upper)
+	if len(asked) != 1 || m == nil || h.asks(denies, comparing) {
+		return ""
+	}
+	if taken := time.Weekday(number(m[1])).String(); !strings.HasPrefix(asked[0], strings.ToLower(taken)) {
+		return differ(asked[0], taken)
+	}
+	return ""
 }
 
 var (
