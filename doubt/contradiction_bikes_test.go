@@ -31,6 +31,11 @@ func TestContradictionsOfBikes(t *testing.T) {
 			trips + "end_station_id WHERE s.name = 'Museum'", "column"},
 		{"the other end is named", "trips that started at Museum", trips + "end_station_id WHERE s.name = 'Museum'",
 			trips + "start_station_id WHERE s.name = 'Museum'", "column"},
+		{"meters for kilometers", "trips over 10 km", "SELECT id FROM trips WHERE distance_m > 10", "SELECT id FROM trips WHERE distance_m > 10000", "unit"},
+		{"meters divided", "trips over 10 km", "SELECT id FROM trips WHERE distance_m >= 10", "SELECT id FROM trips WHERE distance_m / 1000.0 > 10", "unit"},
+		{"a rank has no unit", "who rode the most kilometers?",
+			"SELECT r.name FROM trips t JOIN riders r ON r.id = t.rider_id GROUP BY r.id, r.name ORDER BY sum(t.distance_m) LIMIT 1",
+			"SELECT r.name FROM trips t JOIN riders r ON r.id = t.rider_id GROUP BY r.id, r.name ORDER BY sum(t.distance_m) DESC LIMIT 1", "direction"},
 		{"only", "riders who only used classic bikes", used + "'classic'", used + "'classic' AND NOT EXISTS (SELECT 1 FROM trips x JOIN bikes y " +
 			"ON y.id = x.bike_id WHERE x.rider_id = r.id AND y.kind <> 'classic')", "besides"},
 		{"only the list is short", "only the riders who used electric bikes", used + "'cargo'", used + "'electric'", "value"},
