@@ -13,6 +13,7 @@ var (
 		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|\b(?:19|20)\d\d (?:or|and) (later|after|
 		onwards?|newer|earlier|before|older)\b`)
 	// between finds two times of which one begins a range and the other one ends it.
+	until   = compile(`\b(?:until|till)\b`)
 	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
 )
 
@@ -56,7 +57,7 @@ func (h held) twoSided(told []stated) string {
 		first, last = last, first
 	}
 	if (s.from.IsZero() || isNear(s.from, 1, first.from, first.to)) &&
-		(s.to.IsZero() || isNear(s.to, 1, last.to, last.from)) {
+		(s.to.IsZero() || isNear(s.to, 1, last.to) || h.asks(until) && isNear(s.to, 1, last.from)) {
 		return ""
 	}
 	return differ(tell("%s to %s", first, last), s)

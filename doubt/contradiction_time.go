@@ -90,8 +90,9 @@ var timeForms = []*regexp.Regexp{
 	compile(`(?i)\b(?P<d>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<name><month>),? (?P<y>(?:19|20)\d\d)\b`),
 	compile(`(?i)\b(?P<name><month>) (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>(?:19|20)\d\d)\b`),
 	compile(`(?i)\b(?P<name><month>),?(?: of)? (?P<y>(?:19|20)\d\d)\b`),
+	compile(`(?i)\b(?P<y>(?:19|20)\d\d)[ -]?q(?P<q>[1-4])\b`),
 	compile(`(?i)\b(?:q(?P<q>[1-4])|(?P<q>first|second|third|fourth|last|1st|2nd|3rd|
-		4th) quarter)(?:,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`),
+		4th) quarter)(?:\)?,? (?:of |in )?)(?P<y>(?:19|20)\d\d)\b`),
 	compile(`(?i)\b(?:h(?P<h>[12])|(?P<h>first|second|1st|2nd) half)(?:,? (?:of |in )?)(?P<y>(?:19|
 		20)\d\d)\b`),
 	compile(`(?i)(?:^|[^\pL\d])(?P<decade>(?:19|20)\d)0['’]?s\b`),
@@ -194,9 +195,9 @@ func (h held) statedTimes() (list []stated) {
 		for ; begun >= 0 && list[begun].column != s.column; begun-- {
 		}
 		switch {
-		case begun >= 0 && s.to.IsZero() && list[begun].from.IsZero():
+		case begun >= 0 && s.to.IsZero() && list[begun].from.IsZero() && s.from.Before(list[begun].to):
 			list[begun].from = s.from
-		case begun >= 0 && s.from.IsZero() && list[begun].to.IsZero():
+		case begun >= 0 && s.from.IsZero() && list[begun].to.IsZero() && list[begun].from.Before(s.to):
 			list[begun].to = s.to
 		default:
 			list = append(list, s)
@@ -270,12 +271,17 @@ var ofAnother = compile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?
 		quarter)s?,? (?:(?:of|in) (?:the )?(?:year )?)?(?:<month>\b|(?:19|20)\d\d\b|(?:the|each|every|
 		a) (?:week|month|quarter|year)\b)`)
 
+// toDate writes a period up to today like one that is whole.
+var toDate = strings.NewReplacer("year to date", "this year", "ytd", "this year", "month to date", "this month",
+	"so far this", "this", " so far", "")
+
 // birthday finds questions about ages, which a statement computes back to a year of birth.
 var birthday = compile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies)|jubilees?)\b`)
 
 // period compares a period relative to today with the bounds of the statement.
 func (h held) period() string {
-	found := relative.FindAllStringSubmatch(replace(ofAnother, h.asked, " "), -1)
+	asked := toDate.Replace(h.asked)
+	found := relative.FindAllStringSubmatch(replace(ofAnother, asked, " "), -1)
 	if h.Now.IsZero() || len(found) != 1 || h.asks(birthday) {
 		return ""
 	}
@@ -288,7 +294,7 @@ func (h held) period() string {
 		return ""
 	}
 	readings, told := h.readings(m[1]+m[4], numberOf(m[2]), m[3]), h.statedTimes()
-	rest := strings.NewReplacer("from "+m[0], "", m[0], "", "’s", "", "'s", "").Replace(h.asked)
+	rest := strings.NewReplacer("from "+m[0], "", m[0], "", "’s", "", "'s", "").Replace(asked)
 	if len(readings) == 0 || len(told) == 0 || open.MatchString(rest) {
 		return ""
 	}
