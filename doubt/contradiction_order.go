@@ -39,8 +39,8 @@ var (
 	// endOf finds who did something first or last, and when: "the last to join", "who joined first", "when did Ann last
 	// order".
 	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
-		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:of|for|
-		by|from|per) (?:each|every)\b`)
+		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:(?:of|for|
+		by|from|per) (?:each|every)|who|that)\b`)
 	ofName     = compile(`(?:first|last) name`)
 	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
 	ordinal    = compile(`\b(?:first|last|second|third)\b`)
@@ -196,5 +196,5 @@ func (h held) extreme(most bool) (column mention, descends, ok bool) {
 	}
 	end := h.tokens[slices.Min(at)+1].Pos
 	column = h.columnBehind(end)
-	return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()")
+	return column, most, column.Column != "" && !strings.ContainsAny(h.sql[end+1:column.Pos], "()-")
 }

@@ -18,7 +18,7 @@ var (
 	notGroup = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
 		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
 		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
-		day)\b`)
+		day)\b|\b\d+ (?:\pL+ )?per page\b`)
 )
 
 // group looks for the rows that each, per and by ask for.
@@ -108,9 +108,9 @@ func (h held) grain(text string) string {
 // averaged reports whether a number a thing is one average: the average per customer. An AVG is one over the rows of
 // the things themselves, and where the things are no name of the schema.
 func (h held) averaged(thing string) bool {
-	first, _, _ := strings.Cut(thing, " ")
+	first, second, _ := strings.Cut(thing, " ")
 	stem := words.Stem(first)
-	return h.Has("average", "mean", "avg") &&
+	return h.Has("average", "mean", "avg") && !h.hasColumn(words.Stem(second)) &&
 		(h.divides() || slices.Contains(h.Functions, "AVG") && (byNoun(h.tables, stem) != nil || !h.inNames(stem)))
 }
 
