@@ -10,7 +10,7 @@ type Level string
 
 // The levels.
 const (
-	LevelAgreed   Level = "agreed"   // the confidence is 0.85 or more, and nothing contradicts the question
+	LevelAgreed   Level = "agreed"   // at least 0.85, of three in four samples, and nothing contradicts the question
 	LevelCheck    Level = "check"    // a doubt about the meaning, a split vote, or too few samples
 	LevelUnsure   Level = "unsure"   // fewer than half of the samples support it
 	LevelSingle   Level = "single"   // one statement, compared with nothing and not doubted
@@ -41,7 +41,7 @@ func (b Ballot) Level() Level {
 		return LevelSingle
 	case 2*len(b.Clusters[0].Members) < b.requested():
 		return LevelUnsure
-	case b.isSingle(), b.Confidence < agreedFrom-1e-9:
+	case b.isSingle(), b.Confidence < agreedFrom-1e-9, 4*len(b.Clusters[0].Members) < 3*b.requested():
 		return LevelCheck
 	}
 	return LevelAgreed
@@ -64,7 +64,7 @@ func (b Ballot) requested() int {
 // Closing returns one or two sentences about the evidence for the winner, for a person:
 //
 //	All 9 samples agree.
-//	9 of 10 samples agree.
+//	9 of 10 samples agree; 1 gave no usable statement.
 //	Two models agree. All 7 samples agree.
 //	Check this: more columns than asked.
 //	Check this: 8 of 12 samples agree.
@@ -115,13 +115,21 @@ func (b Ballot) Reasons() (reasons []string) {
 	return reasons
 }
 
-// agreement tells how many of the samples that replied gave the winner.
+// agreement tells how many of the samples that replied gave the winner, and how many gave nothing to compare.
 func (b Ballot) agreement() string {
 	votes, replied := len(b.Clusters[0].Members), b.requested()-b.Missing
 	if votes == replied {
 		return fmt.Sprintf("All %d samples agree", votes)
 	}
-	return fmt.Sprintf("%d of %d samples agree", votes, replied)
+	return fmt.Sprintf("%d of %d samples agree", votes, replied) + b.unusable()
+}
+
+// unusable tells how many samples that replied have no vote; "": none.
+func (b Ballot) unusable() string {
+	if n := len(b.Abstained) - (b.Sampled + b.Missing - b.requested()); n > 0 {
+		return fmt.Sprintf("; %d gave no usable statement", n)
+	}
+	return ""
 }
 
 // split tells how the votes fell where they do not carry the winner.
@@ -134,10 +142,7 @@ func (b Ballot) split() string {
 	case votes == replied && votes > 1:
 		text = fmt.Sprintf("only %d samples were compared, and all agree", votes)
 	case b.Level() == LevelCheck && votes > 1:
-		text = b.agreement()
+		return b.agreement()
 	}
-	if n := len(b.Abstained) - (b.Sampled + b.Missing - b.requested()); n > 0 {
-		text += fmt.Sprintf("; %d gave no usable statement", n)
-	}
-	return text
+	return text + b.unusable()
 }
