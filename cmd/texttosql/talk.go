@@ -34,7 +34,7 @@ func (conversation) Help() string {
 
 Type a question or a follow-up; the number of an option to choose it; "no: TEXT" to correct the answer; "ok" to confirm it; /help lists
 the rest. Where the best answer has less than 0.6 of the votes you are asked (--ask-below). Each reply is on disk before it is used,
-so after Ctrl-C or a kill --resume goes on.
+so after Ctrl-C or a kill --resume goes on. A question without an answer does not end the conversation; the code stays 0.
 
 ` + exitHelp
 }
@@ -67,9 +67,8 @@ func (c *conversation) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Again: func(id string) string {
-		return fmt.Sprintf("--sessions %s --resume %s", place, id)
-	}}
+	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Line: p.line,
+		Again: func(id string) string { return fmt.Sprintf("--sessions %s --resume %s", place, id) }}
 	t.Width = p.width()
 	t.Rows = func(rows *result.Table) error { return textformat.Within(p.out, rows, t.Width, "/csv has all", false) }
 	lines, restore := p.edited()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +94,60 @@ func TestTalk(t *testing.T) {
 	code, out, told = try(t, env, "", append(talk, "--resume", id[1])...)
 	if code != exitAnswer || !strings.Contains(out, "count(*)") || calls.Load() != asked {
 		t.Errorf("code %d, %d calls more: %s%s", code, calls.Load()-asked, out, told)
+	}
+}
+
+// TestTalkGoesOn: a question without an answer ends neither the conversation nor what is resumed of it.
+func TestTalkGoesOn(t *testing.T) {
+	provider := &fake{reply: func(prompt string, _ int) string {
+		switch _, asked, _ := strings.Cut(prompt, "### Question"); {
+		case strings.Contains(asked, "weather"):
+			return "I cannot."
+		case strings.Contains(asked, "Remove"):
+			return "DROP TABLE customers"
+		}
+		return "SELECT count(*) AS n FROM customers"
+	}}
+	var refuses atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuses.Load() {
+			http.Error(w, `{"error": {"message": "no"}}`, http.StatusUnauthorized)
+			return
+		}
+		provider.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_MODEL": "openai:fake", "HOME": t.TempDir(),
+		"TEXTTOSQL_DSN": shopFile(t)}
+	long := strings.Repeat("x", 80_000)
+	for _, tt := range []struct {
+		why, line, want string
+		args            []string
+		refuses         bool
+	}{
+		{why: "a model that declines", line: "What will the weather be?", want: "The model declined to answer: I cannot. Ask for"},
+		{why: "a statement that is refused", line: "Remove the customers", want: "This only reads. Ask for what is stored"},
+		{why: "a key that is refused", line: "How many customers?", want: "The provider of the model refuses the key", refuses: true},
+		{why: "a spent budget", line: "How many customers?", want: "The budget of the question is spent.", args: []string{"--tokens", "1"}},
+		{why: "too long", line: long, want: "The question has 80000 bytes; the limit is 8192. Shorten it."},
+		{why: "a correction of nothing", line: "no: use table customers", want: "only a pending question, an answer or a failure can be corrected"},
+		{why: "an unknown table", line: "What will the weather be?\nno: use table custmers", want: "Did you mean customers?"},
+	} {
+		refuses.Store(tt.refuses)
+		talk := append([]string{"talk", "-s", "self-consistency", "-n", "2"}, tt.args...)
+		code, out, told := try(t, env, tt.line+"\n/magic\n", talk...)
+		if code != exitAnswer || told != "" || !strings.Contains(out, tt.want) || !strings.Contains(out, "no command /magic") {
+			t.Errorf("%s: code %d, no %q in\n%.2000s%s", tt.why, code, tt.want, out, told)
+		}
+		if !strings.Contains(out, "\n> "+tt.want) && !strings.Contains(tt.line, "no:") {
+			t.Errorf("%s: a line without the message alone:\n%.2000s", tt.why, out)
+		}
+		if id := regexp.MustCompile(`session ([0-9a-f]{32})`).FindStringSubmatch(out); tt.line != long && !strings.HasPrefix(tt.line, "no:") {
+			code, out, told = try(t, env, "/magic\n", append(talk, "--resume", id[1])...)
+			if code != exitAnswer || told != "" || !strings.Contains(out, "no command /magic") {
+				t.Errorf("%s, resumed: code %d, %.2000s%s", tt.why, code, out, told)
+			}
+		}
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
-	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/atomicfile"
+	"github.com/texttosql/texttosql/internal/fileerr"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/result"
@@ -39,10 +39,11 @@ type Talk struct {
 	Dialect sqltext.Dialect        // of the database
 	Lessons *memory.Lessons        // those of the engine; nil: none are kept
 	Again   func(id string) string // the flags that resume a session, for messages
+	Line    func(error) string     // an error as one line
 
 	Width int                       // of the terminal; 0: of any
 	Lines func() (string, error)    // reads a line that was edited, io.EOF at the end; nil: lines come as they are, after a prompt
-	Rows  func(*result.Table) error // writes rows; nil: as a table
+	Rows  func(*result.Table) error // writes rows
 
 	session *texttosql.Conversation
 	last    *texttosql.Result // the last answer
@@ -78,12 +79,13 @@ func (t *Talk) Converse(ctx context.Context, id string) (err error) {
 func (t *Talk) Typed(ctx context.Context, stdin io.Reader) error {
 	next := t.Lines
 	if next == nil {
-		typed := bufio.NewScanner(stdin)
+		typed := bufio.NewReader(stdin)
 		next = func() (string, error) {
-			if !typed.Scan() {
-				return "", io.EOF
+			line, err := typed.ReadString('\n')
+			if line != "" { // the last one may have no end
+				err = nil
 			}
-			return typed.Text(), nil
+			return line, err
 		}
 	}
 	Say(t.Out, "/help says what else can be typed\n")
@@ -137,7 +139,7 @@ func (t *Talk) GoOn(ctx context.Context) error {
 		Say(t.Out, "%v: the question is asked again\n", err)
 		res, err = t.session.Restart(ctx)
 	}
-	return t.report(res, err)
+	return t.report(ctx, res, err)
 }
 
 // optionID is what ids of options look like, or their number.
@@ -234,57 +236,49 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 	default:
 		res, err = t.session.Ask(ctx, line)
 	}
-	return t.report(res, err)
+	return t.report(ctx, res, err)
 }
 
-// report prints an answer, a question to the user, or why there is neither. The error ends the program, also one of storing an
-// answer, which is printed.
-func (t *Talk) report(res *texttosql.Result, err error) error {
+// report prints an answer, a question to the user, or why there is neither. Its error ends the program: the end of ctx, and an
+// error of the store or of the output.
+func (t *Talk) report(ctx context.Context, res *texttosql.Result, err error) error {
 	var (
 		asked   *session.QuestionError
-		failed  interface{ Summary() session.Failure }
 		stopped *session.InterruptedError
-		call    *session.StateError
 	)
-	write := t.Rows
-	if write == nil {
-		write = func(rows *result.Table) error { return rows.WriteTable(t.Out) }
+	unstored := errors.As(err, new(*atomicfile.StoreError))
+	if err == nil || unstored && res != nil && res.Rows != nil {
+		return errors.Join(t.answer(res), err)
 	}
-	if unstored := errors.As(err, new(*atomicfile.StoreError)); err == nil || unstored && res != nil && res.Rows != nil {
-		return errors.Join(t.answer(res, write), Brief(err))
+	if errors.As(err, &stopped) {
+		err = stopped.Err
 	}
-	switch {
+	switch ends := ctx.Err() != nil || unstored; {
 	case errors.As(err, &asked):
 		if err := Readings(t.Out, t.Dialect, t.Width, asked); err != nil {
 			return err
 		}
 		Say(t.Out, "Type the number of the one that is meant.\n")
-	case errors.As(err, &failed):
-		Say(t.Out, "no answer: %s\n", failed.Summary().Error)
-		for _, advice := range failed.Summary().Recommendations {
-			Say(t.Out, "  %s\n", advice)
-		}
-	case errors.As(err, &stopped):
+		return nil
+	case ends && stopped != nil:
 		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
-		return stopped.Err
-	case errors.As(err, &call), errors.Is(err, session.ErrInvalidCorrection), errors.Is(err, session.ErrMaxCorrections), errors.Is(err, session.ErrNotStandalone):
-		f := failure.Of(err)
-		Say(t.Out, "%s %s\n", f.Message, f.Advice)
-	default:
-		return Brief(err)
+		return err
+	case ends, errors.Is(err, session.ErrConflict), errors.As(err, new(*session.RecordError)), errors.As(err, new(*fileerr.Recording)):
+		return err
 	}
-	return nil
+	_, err = io.WriteString(t.Out, textformat.Wrap(t.Line(err), t.Width)+"\n")
+	return err
 }
 
 // answer prints an answer.
-func (t *Talk) answer(res *texttosql.Result, write func(*result.Table) error) error {
+func (t *Talk) answer(res *texttosql.Result) error {
 	t.last = res
 	t.shown()
 	if res.Summary != "" {
 		Say(t.Out, "%s\n\n", textformat.Wrap(res.Summary, t.Width))
 	}
 	Say(t.Out, "%s\n\n", textformat.LayoutSQL(t.Dialect, res.SQL, t.Width))
-	if err := write(res.Rows); err != nil {
+	if err := t.Rows(res.Rows); err != nil {
 		return err
 	}
 	cost := fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls, words.Plural("call", res.Usage.Calls))
