@@ -218,9 +218,6 @@ func (a *answering) winner(ctx context.Context, runner *exec.Runner) (winner *sq
 		return nil, refused
 	}
 	a.res.Grounds = append(a.res.Grounds, a.grounds(winner)...)
-	if by, ok := a.confirmedBy(ctx, winner); ok {
-		a.res.Grounds, a.res.Confidence = append(a.res.Grounds, by), raised(a.out.Confidence)
-	}
 	return winner, nil
 }
 
@@ -783,6 +780,7 @@ func (a *answering) contradict(ctx context.Context, winner *sqltext.Statement) {
 	defer done()
 	reading := question.Reading(doubt.Rules{})
 	a.lower(ctx, reading.Contradictions(answer))
+	a.likeVerified(ctx, winner)
 	a.remark(ctx, reading, answer)
 }
 

@@ -217,9 +217,20 @@ func (e *Engine) holds(ctx context.Context, c schema.ColumnName, text string) (b
 // nearestVerified is how many verified questions an answer is compared with.
 const nearestVerified = 10
 
-// confirmedBy finds a verified query with the shape of the answer (sqltext.Statement.Template) among those whose questions are
+// likeVerified raises the confidence of an answer that has the shape of a verified one, and says which. A contradiction of the
+// question counts more than the shape.
+func (a *answering) likeVerified(ctx context.Context, winner *sqltext.Statement) {
+	if len(a.res.contradictions) > 0 {
+		return
+	}
+	if verified, ok := a.verifiedShape(ctx, winner); ok {
+		a.res.Grounds, a.res.Confidence = append(a.res.Grounds, verified), raised(a.res.Confidence)
+	}
+}
+
+// verifiedShape finds a verified query with the shape of the answer (sqltext.Statement.Template) among those whose questions are
 // nearest. false: there is none.
-func (a *answering) confirmedBy(ctx context.Context, answer *sqltext.Statement) (knowledge.Provenance, bool) {
+func (a *answering) verifiedShape(ctx context.Context, answer *sqltext.Statement) (knowledge.Provenance, bool) {
 	if len(a.out.Candidates) == 0 || len(a.people) == 0 {
 		return knowledge.Provenance{}, false
 	}

@@ -43,7 +43,7 @@ func (g Provenance) String() string {
 		}
 		return text
 	case "confirmed-by":
-		return "confirmed by " + g.Name
+		return "has the form of a verified answer: " + g.Name
 	}
 	return "by " + g.Kind + " " + g.Name
 }

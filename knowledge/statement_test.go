@@ -174,7 +174,7 @@ func TestProvenance(t *testing.T) {
 	}{
 		{"by metric revenue", knowledge.Provenance{Kind: "metric", Name: "revenue", Owner: "ann"}},
 		{"by term Nordic", knowledge.Provenance{Kind: "term", Name: "Nordic"}},
-		{"confirmed by sales", knowledge.Provenance{Kind: "confirmed-by", Name: "sales", On: "2026"}},
+		{"has the form of a verified answer: sales", knowledge.Provenance{Kind: "confirmed-by", Name: "sales", On: "2026"}},
 		{"verified", knowledge.Provenance{Kind: "verified", Name: "sales"}},
 		{"verified, 2026", knowledge.Provenance{Kind: "verified", On: "2026"}},
 		{"verified by ann (who: Bo)", knowledge.Provenance{Kind: "verified", Owner: "ann", Params: map[string]string{"who": "Bo"}}},

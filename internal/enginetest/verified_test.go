@@ -13,6 +13,7 @@ import (
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/vote"
 )
 
 // byCountry is a statement that a person verified, with one parameter.
@@ -135,5 +136,11 @@ func TestConfirmedBy(t *testing.T) {
 	golden.Equal(t, []knowledge.Provenance{{Kind: "confirmed-by", Name: "customers of a country", Owner: "the sales team", On: "2026-03-02"}}, same.Grounds)
 	if same.Confidence <= plain.Confidence || same.Confidence >= 1 || other.Grounds != nil || other.Confidence != plain.Confidence {
 		t.Errorf("confidence %.2f with, %.2f without, %.2f of another shape", same.Confidence, plain.Confidence, other.Confidence)
+	}
+	const abroad = "SELECT name FROM customers WHERE country = 'USA'"
+	wrong, doubted := ask(abroad), ask(abroad, texttosql.WithKnowledge(byCountry))
+	if doubted.Level != vote.LevelCheck || doubted.Grounds != nil || doubted.Confidence != wrong.Confidence {
+		t.Errorf("an answer about another country: %s, %v, confidence %.2f, %.2f without", doubted.Level, doubted.Grounds, doubted.Confidence,
+			wrong.Confidence)
 	}
 }
