@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestEval: what is right, wrong, not answered, not to be scored and given away is told apart.
@@ -147,6 +150,34 @@ func TestTalkGoesOn(t *testing.T) {
 			if code != exitAnswer || told != "" || !strings.Contains(out, "no command /magic") {
 				t.Errorf("%s, resumed: code %d, %.2000s%s", tt.why, code, out, told)
 			}
+		}
+	}
+}
+
+// TestTalkWarns: talk prints the warnings that ask prints, without those that its closing line has.
+func TestTalkWarns(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "soft.db")
+	pool := testutil.Value(sql.Open("sqlite3", db))(t)
+	testutil.Value(pool.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, deleted_at TIMESTAMP); INSERT INTO customers VALUES (1, NULL), (2, '2024-01-01')"))(t)
+	testutil.OK(t, pool.Close())
+	count := always("SELECT count(*) FROM customers")
+	for _, tt := range []struct {
+		why   string
+		reply func(string, int) string
+		typed string
+		want  string // behind the closing line
+	}{
+		{"deleted rows", count, "How many customers?",
+			"All 5 samples agree. 5 calls\n  warning: 2 customers. 1 of them has deleted_at set"},
+		{"a change", count, "Delete customers", "agree. 5 calls\n  warning: nothing was changed: only reading is possible\n"},
+		{"a correction in words", count, "How many customers?\nno: the active ones", "  warning: the correction is shown to the model as it is, and nothing"},
+		{"the closing line has it", count, "How many customers in 2024?", "the statement does not. 5 calls\n  warning: 2 customers. 1 of them"},
+	} {
+		env := with(asking(t, tt.reply), "TEXTTOSQL_DSN", db)
+		args := []string{"talk", "-s", "self-consistency", "-n", "8", "--lessons", filepath.Join(t.TempDir(), "lessons.json")}
+		code, out, told := try(t, env, tt.typed+"\n", args...)
+		if code != exitAnswer || !strings.Contains(out, tt.want) || strings.Contains(out, "warning: The question says 2024") {
+			t.Errorf("%s: code %d, no %q in\n%s%s", tt.why, code, tt.want, out, told)
 		}
 	}
 }

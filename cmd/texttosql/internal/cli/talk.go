@@ -283,6 +283,11 @@ func (t *Talk) answer(res *texttosql.Result) error {
 	}
 	cost := fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 	Say(t.Out, "%s", textformat.Wrap(cost, t.Width))
+	for _, w := range res.Warnings {
+		if !strings.Contains(strings.ToLower(cost), strings.ToLower(strings.TrimSuffix(w.Message, "."))) { // the closing line has it
+			Say(t.Out, "%s", textformat.Wrap(fmt.Sprintf("  warning: %s\n", w.Message), t.Width))
+		}
+	}
 	t.learned()
 	return nil
 }
