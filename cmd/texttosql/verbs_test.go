@@ -154,7 +154,7 @@ func TestTalkGoesOn(t *testing.T) {
 	}
 }
 
-// TestTalkWarns: talk prints the warnings that ask prints, without those that its closing line has.
+// TestTalkWarns: talk prints the warnings that ask prints, without those that its closing line has, and lessons in words.
 func TestTalkWarns(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "soft.db")
 	pool := testutil.Value(sql.Open("sqlite3", db))(t)
@@ -172,6 +172,9 @@ func TestTalkWarns(t *testing.T) {
 		{"a change", count, "Delete customers", "agree. 5 calls\n  warning: nothing was changed: only reading is possible\n"},
 		{"a correction in words", count, "How many customers?\nno: the active ones", "  warning: the correction is shown to the model as it is, and nothing"},
 		{"the closing line has it", count, "How many customers in 2024?", "the statement does not. 5 calls\n  warning: 2 customers. 1 of them"},
+		{"a choice", func(_ string, call int) string {
+			return []string{"SELECT count(*) FROM customers", "SELECT id FROM customers"}[call%2]
+		}, "Which?\n1", `learned: for "Which?" you chose "SELECT `},
 	} {
 		env := with(asking(t, tt.reply), "TEXTTOSQL_DSN", db)
 		args := []string{"talk", "-s", "self-consistency", "-n", "8", "--lessons", filepath.Join(t.TempDir(), "lessons.json")}

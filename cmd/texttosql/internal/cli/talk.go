@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -321,9 +322,12 @@ func (t *Talk) learned() {
 
 func (t *Talk) print(what string, lessons []memory.Lesson) {
 	for _, l := range lessons {
-		says := l.Text
-		if l.To != "" {
+		says := cmp.Or(l.Text, l.SQL)
+		switch {
+		case l.To != "":
 			says = fmt.Sprintf("%q is %s", l.From, l.To)
+		case l.Kind == "choice":
+			says = fmt.Sprintf("for %q you chose %q", l.From, says)
 		}
 		Say(t.Out, "%s: %s (%s, %.2f)\n", what, says, l.Source, l.Confidence)
 	}
