@@ -9,14 +9,15 @@ import (
 const bikes = `
 CREATE TABLE stations (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE bikes (id INTEGER PRIMARY KEY, kind TEXT NOT NULL);
-CREATE TABLE riders (id INTEGER PRIMARY KEY, name TEXT NOT NULL, birth_year INTEGER);
+CREATE TABLE riders (id INTEGER PRIMARY KEY, name TEXT NOT NULL, birth_year INTEGER, student INTEGER NOT NULL, no_show INTEGER NOT NULL,
+	active INTEGER NOT NULL, wins INTEGER NOT NULL);
 CREATE TABLE trips (id INTEGER PRIMARY KEY, bike_id INTEGER NOT NULL REFERENCES bikes(id), rider_id INTEGER NOT NULL REFERENCES riders(id),
 	start_station_id INTEGER NOT NULL REFERENCES stations(id), end_station_id INTEGER REFERENCES stations(id), started_at DATETIME NOT NULL,
 	distance_m INTEGER);
 CREATE TABLE payments (id INTEGER PRIMARY KEY, rider_id INTEGER NOT NULL REFERENCES riders(id), amount REAL NOT NULL, status TEXT NOT NULL);
 INSERT INTO stations VALUES (1,'Harbour'),(2,'Museum'),(3,'Park');
 INSERT INTO bikes VALUES (1,'classic'),(2,'electric'),(3,'cargo');
-INSERT INTO riders VALUES (1,'Ann',1985),(2,'Bob',1999),(3,'Cid',NULL),(4,'Dee',1985);
+INSERT INTO riders VALUES (1,'Ann',1985,0,0,1,0),(2,'Bob',1999,1,0,1,1),(3,'Cid',NULL,0,0,0,0),(4,'Dee',1985,1,1,1,0);
 INSERT INTO trips VALUES (1,1,1,1,2,'2023-05-06 10:00:00',4000),(2,2,1,2,1,'2023-09-03 11:00:00',12000),(3,1,2,1,1,'2024-02-05 08:00:00',800),
 	(4,3,2,3,2,'2024-03-10 18:00:00',11000),(5,1,4,2,3,'2024-06-08 12:00:00',2500),(6,1,4,1,NULL,'2024-06-14 12:00:00',NULL);
 INSERT INTO payments VALUES (1,1,12.5,'received'),(2,1,8,'pledged'),(3,2,30,'received'),(4,4,4.25,'failed'),(5,4,9,'received');`
@@ -73,6 +74,17 @@ func TestContradictionsOfBikes(t *testing.T) {
 			"SELECT id FROM payments WHERE rider_id IN (SELECT t.rider_id FROM trips t JOIN bikes b ON b.id = t.bike_id WHERE b.kind = 'electric')", "value"},
 		{"a careful state that is the usual one", "What is the average payment?", "SELECT avg(amount) FROM payments WHERE status = 'pledged'",
 			"SELECT avg(amount) FROM payments WHERE status = 'received'", "unasked"},
+		{"a flag of an integer", "names of the student riders", "SELECT name FROM riders", "SELECT name FROM riders WHERE student = 1", "flag"},
+		{"a word that asks is no flag", "Show the riders born in 1985", "SELECT name FROM riders WHERE birth_year = 1999",
+			"SELECT name FROM riders WHERE birth_year = 1985", "time"},
+		{"none or one of several is no flag", "the top 2 trips by distance of riders with or without wins",
+			"SELECT id FROM trips WHERE distance_m > 0 ORDER BY distance_m DESC LIMIT 3",
+			"SELECT t.id FROM trips t JOIN riders r ON r.id = t.rider_id WHERE distance_m > 0 ORDER BY distance_m DESC LIMIT 2", "limit"},
+		{"the most of a flag is a rank", "the 2 most active riders",
+			"SELECT r.name FROM riders r JOIN trips t ON t.rider_id = r.id GROUP BY r.id, r.name ORDER BY count(*) DESC LIMIT 3",
+			"SELECT r.name FROM riders r JOIN trips t ON t.rider_id = r.id GROUP BY r.id, r.name ORDER BY count(*) DESC LIMIT 2", "limit"},
+		{"one half or the other", "the top 2 riders by wins, student or pensioner", "SELECT name FROM riders ORDER BY wins DESC LIMIT 3",
+			"SELECT name FROM riders ORDER BY wins DESC LIMIT 2", "limit"},
 		{"a page of a list", "2nd page of the riders born in 1985, 2 per page", "SELECT name FROM riders WHERE birth_year = 1999 LIMIT 2 OFFSET 2",
 			"SELECT name FROM riders WHERE birth_year = 1985 LIMIT 2 OFFSET 2", "time"},
 		{"an age is computed the other way round", "How old is the youngest rider born after 1980?",

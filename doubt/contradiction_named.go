@@ -278,8 +278,8 @@ func (h held) inConstants(list []string) bool {
 	})
 }
 
-// sayable are types of columns that say yes and no, and count nothing.
-var sayable = compile(`(?i)BOOL|TEXT|CHAR|ENUM`)
+// sayable are types of columns that say yes and no, and the names of those that count nothing: no goals.
+var sayable = compile(`(?i)BOOL|TEXT|CHAR|ENUM|INT.* .*[^s]$`)
 
 // flag looks for a column of yes and no that the question names and the statement does not read.
 func (h held) flag() string {
@@ -287,11 +287,13 @@ func (h held) flag() string {
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			named := without(words.Stems(c.Name), nil)
-			if len(named) != 1 || !isYesOrNo(c) || !sayable.MatchString(c.Type) || h.uses(t, c.Name) || h.inConstants(named) {
+			if len(named) != 1 || !isYesOrNo(c) || !sayable.MatchString(c.Type+" "+c.Name) || h.uses(t, c.Name) ||
+				h.inConstants(named) || slices.Contains(h.language.Common, named[0]) { // no_show
 				continue
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
-				!h.Has(named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by") {
+				!h.Has("most/least/more/less "+named[0],
+					named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by/or") {
 				return tell("The question says %s, and the statement does not read %s.", named[0], c.Name)
 			}
 		}
@@ -377,7 +379,8 @@ func (h held) unexplained(column *schema.Column, text string) bool {
 	return !slices.ContainsFunc(unmarked(tokenize(h.timeless)), func(w token) bool {
 		stem := words.Stem(w.text)
 		return len(stem) > 2 && !slices.Contains(h.language.Common, w.text) && !idle[stem] &&
-			!h.inNames(stem) && !h.verbOf(stem)
+			!h.inNames(stem) &&
+			!h.anyTable(func(t *schema.Table) bool { return isLike(t, stem) })
 	})
 }
 
@@ -388,8 +391,8 @@ var idle = words.Set(`place placed make made write wrote written issue issued ha
 	many much sell sold take took taken happen happened book booked create created come came store stored register
 	registered receive received send sent ask asked open opened cost costs pay worth average mean`)
 
-// verbOf reports whether a word begins like the name of a table or a column.
-func (h held) verbOf(stem string) bool {
-	has := func(name string) bool { return alike(words.Stems(name), stem, 4, 4) }
-	return h.anyTable(func(t *schema.Table) bool { return has(t.Name) || anyColumn(t, has) })
+// isLike reports whether a word begins like the name of a table or of one of its columns.
+func isLike(t *schema.Table, word string) bool {
+	has := func(name string) bool { return alike(words.Stems(name), word, 4, 4) }
+	return has(t.Name) || anyColumn(t, has)
 }

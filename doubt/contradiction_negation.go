@@ -13,13 +13,15 @@ import (
 
 var (
 	denies = compile(`(?i)\b(?:never|without|not|neither|nor|except(?:ing)?|excluding|excluded?|other than|
-		besides|apart from|aside from|leaving out|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|
+		besides|apart from|aside from|(?:leaving|left) out|\pL+n['’]t|nobody|no one|nothing|(?:all|any\pL+|every\pL+) but|
 		(?:have|has|had|with|are|is|who) no|with none|have none|none of)\b`)
 	// allows are phrases that deny nothing.
-	allows = compile(`(?i)\b(?:not only|whether or not|if not|or not|not (?:less|more|fewer|later|earlier) than|
-		no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|even (?:if|when|those) .*\b(?:never|not|
-		no|none|without)\b|<too>|(?:excluding|without|except|leaving out) (?:\pL+ )?(?:unknown|missing|empty|blank|
-		null)|without (?:repetition|duplicat\w+|repeat\w*|counting twice)|not \w+ yet, or|do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
+	allows = compile(`(?i)\b(?:not only|with or without|whether or not|if not|or not|
+		not (?:less|more|fewer|later|earlier) than|no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|
+		even (?:if|when|those) .*\b(?:never|not|no|none|without)\b|<too>|
+		(?:excluding|without|except|leaving out) (?:\pL+ )?(?:unknown|missing|empty|blank|null)|
+		without (?:repetition|duplicat\w+|repeat\w*|counting twice)|not \w+ yet, or|
+		do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
 		can['’]?t|doesn['’]t matter|isn['’]t it|other than that|not sure|don['’]t know|no matter|not null)\b`)
 	unWord = compile(`(?i)\bun(\pL{4,})`)
 )
@@ -55,10 +57,8 @@ var butNot = compile(`\b(\pL+),? but (?:not|never) (?:yet )?(\pL+)`)
 // rulesOut reports whether the statement keeps such a state, and no name of the schema is like the other one.
 func (h held) rulesOut() bool {
 	m := butNot.FindStringSubmatch(h.asked)
-	return m != nil && h.writesConstant(m[1]) && !slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool {
-		like := func(name string) bool { return alike(words.Stems(name), m[2], 4, 4) }
-		return like(t.Name) || anyColumn(&t, like)
-	})
+	return m != nil && h.writesConstant(m[1]) &&
+		!slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return isLike(&t, m[2]) })
 }
 
 // unWord is a word like unpaid, of which the statement has the other part: paid.
