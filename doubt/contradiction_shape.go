@@ -15,6 +15,7 @@ var (
 		every)\s+((?:\pL+\s+)?\pL+)`)
 	byPair = compile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|
 		[?.!,]| (?:in|for|of|from|since|during)\b)`)
+	ofFigure = compile(`\b(?:rates?|shares?|percentages?|averages?|totals?|numbers?|counts?|sums?|ratios?)\b`)
 	notGroup = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
 		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
 		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
@@ -44,7 +45,7 @@ func (h held) group() string {
 		}
 	}
 	m = byPair.FindStringSubmatch(strings.ToLower(text))
-	if m != nil && len(o.GroupBy) == 1 && h.single && !o.Limit &&
+	if m != nil && !ofFigure.MatchString(m[2]) && len(o.GroupBy) == 1 && h.single && !o.Limit &&
 		len(o.Items)-len(o.Aggregates) < 2 && !strings.Contains(o.GroupBy[0], "(") {
 		return tell("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
@@ -71,11 +72,16 @@ func (h held) byName(text string) []string {
 		return byPeriod.FindStringSubmatch(text)
 	}
 	first, _, _ := strings.Cut(m[1], " ")
-	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.Aggregates) > 0 {
+	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.Aggregates) > 0 &&
+		!h.anyMention(func(c mention) bool { // a share by weight
+			return c.known != nil && fraction.MatchString(c.known.Type) && named(c.Column, words.Stem(first))
+		}) {
 		return m
 	}
 	return nil
 }
+
+var fraction = compile(`(?i)REAL|FLOAT|DOUBLE|NUMERIC|DECIMAL`)
 
 var spans = words.Set("month year quarter week day")
 
