@@ -47,6 +47,7 @@ func (h held) country() string {
 var units = [][3]string{
 	{"euro", "cent", "100"}, {"dollar", "cent", "100"}, {"hour", "minute", "60"}, {"minute", "second", "60"},
 	{"km", "m", "1000"}, {"kilometer", "m", "1000"}, {"kilometre", "m", "1000"}, {"kg", "g", "1000"},
+	{"tonne", "kg", "1000"},
 }
 
 // unit looks for a column in a smaller unit than that of the question, which the statement does not convert.
@@ -60,7 +61,7 @@ func (h held) unit() string {
 				return tell("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
 			}
 		}
-		if len(u[1]) == 1 {
+		if len(u[1]) < 3 {
 			continue // who rode the most kilometers?
 		}
 		listed := !strings.ContainsAny(h.asked, "0123456789")

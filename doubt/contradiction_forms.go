@@ -89,12 +89,9 @@ var (
 func (h held) weekends() string {
 	m := ofWeekend.FindStringSubmatch(h.upper)
 	word, isWeekend := h.oneOf(weekend, workdays)
-	if detail := h.weekday(); detail != "" {
-		return detail
-	}
 	if m == nil || word == "" || h.Statement.Uses("CASE") ||
 		(m[1] == "") == isWeekend {
-		return ""
+		return h.weekday()
 	}
 	return differ(word, "takes the other days")
 }

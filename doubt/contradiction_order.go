@@ -12,10 +12,10 @@ import (
 
 // Superlatives, by what they ask for.
 var (
-	notUtmost = compile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ]serving|longest ago|
+	notUtmost = compile(`(?i)\b(?:at (?:most|least)|most recent(?:ly)?|longest[- ](?:serving|standing)|longest ago|
 		least recent(?:ly)?|most of|almost|last names?|first names?)\b`)
 	latest   = compile(`(?i)\b(?:latest|newest|most recent(?:ly)?|youngest)\b`)
-	earliest = compile(`(?i)\b(?:earliest|oldest|longest[- ]serving|longest ago|least recent(?:ly)?)\b`)
+	earliest = compile(`(?i)\b(?:earliest|oldest|longest[- ](?:serving|standing)|longest ago|least recent(?:ly)?)\b`)
 	utmost   = []struct {
 		end    string
 		form   *regexp.Regexp
