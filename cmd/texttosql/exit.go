@@ -111,17 +111,22 @@ func (p *program) line(err error) string {
 	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && strings.HasSuffix(refused.Detail, "no statement reads the catalog") {
 		f.Advice = "See them with texttosql schema."
 	}
+	// Who runs a command may know where it asks, and what the provider said, and needs to.
+	if e := (*llm.Error)(nil); errors.As(err, &e) && f.Class == failure.Provider {
+		own := *e
+		own.Advice = ""
+		_, said, _ := strings.Cut(strings.TrimPrefix(own.Error(), "llm: "), ": ")
+		switch {
+		case e.Status == 0 && e.Class == llm.ClassPermanent:
+			f.Message, f.Advice = strings.TrimPrefix(e.Error(), "llm: permanent: "), "" // no call ended otherwise, so the class says nothing
+		case said != "":
+			f.Message = strings.TrimSuffix(f.Message, ".") + ": " + strings.TrimSuffix(said, ".") + "."
+		}
+	}
 	switch config := f.Class == failure.Config && !errors.Is(err, texttosql.ErrNoTables); {
-	case config, f.Class == failure.Other, f.Class == failure.Provider, f.Class == failure.Database:
-		// Who runs a command may know where it asks, and needs to.
-		if e := (*llm.Error)(nil); errors.As(err, &e) && e.Status == 0 && e.Class == llm.ClassPermanent {
-			text = strings.TrimPrefix(e.Error(), "llm: permanent: ") // no call ended otherwise, so the class says nothing
-		}
+	case config, f.Class == failure.Other, f.Class == failure.Database, errors.As(err, new(*wordedError)):
 	default:
-		var worded *wordedError
-		if !errors.As(err, &worded) {
-			text = strings.TrimSpace(f.Message + " " + f.Advice)
-		}
+		text = strings.TrimSpace(f.Message + " " + cli.Capital(f.Advice))
 	}
 	text = p.withoutDSN(text)
 	// Joined errors have a line each.

@@ -158,7 +158,7 @@ func TestTalkGoesOn(t *testing.T) {
 func TestTalkWarns(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "soft.db")
 	pool := testutil.Value(sql.Open("sqlite3", db))(t)
-	testutil.Value(pool.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, deleted_at TIMESTAMP); INSERT INTO customers VALUES (1, NULL), (2, '2024-01-01')"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE customers (id INTEGER, deleted_at TIMESTAMP); INSERT INTO customers VALUES (1, NULL), (2, '2024-01-01')"))(t)
 	testutil.OK(t, pool.Close())
 	count := always("SELECT count(*) FROM customers")
 	for _, tt := range []struct {

@@ -24,7 +24,7 @@ func Readings(w io.Writer, d sqltext.Dialect, width int, asked *session.Question
 	says, shows := summary.DescribeDifferences(d, statements), summary.PreviewRows(tables)
 
 	const indent = "     "
-	Say(w, "%s\n", textformat.Wrap(capital(asked.Message), width))
+	Say(w, "%s\n", textformat.Wrap(Capital(asked.Message), width))
 	for i, o := range asked.Options {
 		Say(w, "\n%s\n", textformat.Wrap(fmt.Sprintf("  %d  %s", i+1, Reading(says[i], o.Label)), width))
 		sql := textformat.WrapSQL(d, words.Line(o.SQL), max(0, width-len(indent)))
@@ -47,8 +47,8 @@ func Reading(says, label string) string {
 	return says + " (" + votes + ")"
 }
 
-// capital is a sentence with a capital in front.
-func capital(text string) string {
+// Capital is a sentence with a capital in front.
+func Capital(text string) string {
 	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
 		return string(text[0]-'a'+'A') + text[1:]
 	}

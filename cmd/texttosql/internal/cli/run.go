@@ -25,7 +25,7 @@ func Context() context.Context {
 func Brief(err error) error {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {
-		return fmt.Errorf("all samples (%d) failed: %w", len(none.Failed), none.Failed[0])
+		return none.Failed[0]
 	}
 	return err
 }
