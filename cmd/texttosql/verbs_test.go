@@ -133,7 +133,7 @@ func TestTalkGoesOn(t *testing.T) {
 		{why: "a key that is refused", line: "How many customers?", want: "The provider of the model refuses the key", refuses: true},
 		{why: "a spent budget", line: "How many customers?", want: "The budget of the question is spent.", args: []string{"--tokens", "1"}},
 		{why: "too long", line: long, want: "The question has 80000 bytes; the limit is 8192. Shorten it."},
-		{why: "a correction of nothing", line: "no: use table customers", want: "only a pending question, an answer or a failure can be corrected"},
+		{why: "a correction of nothing", line: "no: use table customers", want: "Only a pending question, an answer or a failure can be corrected"},
 		{why: "an unknown table", line: "What will the weather be?\nno: use table custmers", want: "Did you mean customers?"},
 	} {
 		refuses.Store(tt.refuses)
