@@ -89,7 +89,7 @@ var (
 func (h held) weekends() string {
 	m := ofWeekend.FindStringSubmatch(h.upper)
 	word, isWeekend := h.oneOf(weekend, workdays)
-	if m == nil || word == "" || h.Statement.Uses("CASE") ||
+	if m == nil || word == "" || h.Statement.Uses("CASE") || h.asks(nothingElse) ||
 		(m[1] == "") == isWeekend {
 		return h.weekday()
 	}

@@ -292,7 +292,7 @@ func (h held) flag() string {
 				continue
 			}
 			if h.says(named[0], "in"+named[0], "un"+named[0], "non"+named[0]) &&
-				!h.Has("most/least/more/less "+named[0],
+				!h.Has("most/least/more/less/how "+named[0],
 					named[0]+" in/on/since/during/for/within/at/until/last/this/from/between/by/or") {
 				return tell("The question says %s, and the statement does not read %s.", named[0], c.Name)
 			}

@@ -19,7 +19,7 @@ var (
 	allows = compile(`(?i)\b(?:not only|with or without|whether or not|if not|or not|
 		not (?:less|more|fewer|later|earlier) than|no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|
 		even (?:if|when|those) .*\b(?:never|not|no|none|without)\b|<too>|
-		(?:excluding|without|except|leaving out) (?:\pL+ )?(?:unknown|missing|empty|blank|null)|
+		(?:excluding|without|except|leaving out|not counting) (?:\pL+ )?(?:unknown|missing|empty|blank|null)|
 		without (?:repetition|duplicat\w+|repeat\w*|counting twice)|not \w+ yet, or|
 		do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
 		can['’]?t|doesn['’]t matter|isn['’]t it|other than that|not sure|don['’]t know|no matter|not null)\b`)

@@ -13,7 +13,7 @@ var (
 		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|\b(?:19|20)\d\d (?:or|and) (later|after|
 		onwards?|newer|earlier|before|older)\b`)
 	// between finds two times of which one begins a range and the other one ends it.
-	until   = compile(`\b(?:until|till)\b`)
+	until   = compile(`\b(?:until|till|exclu\w+)\b`)
 	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
 )
 
