@@ -170,7 +170,8 @@ func TestFiles(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"limits with an unknown member", []string{"--limits", file(t, "l", `{"Row": 3}`)}, `unknown field "Row"`},
+		{"limits with an unknown member", []string{"--limits", file(t, "l", `{"Answers": {}}`)}, `unknown field "Answers", did you mean "Answer"?`},
+		{"limits with a member at a wrong place", []string{"--limits", file(t, "l", `{"Rows": 3}`)}, "unknown field \"Rows\"\n"},
 		{"limits with a word for a number", []string{"--limits", file(t, "l", `{"Answer": {"Rows": "all"}}`)},
 			"Answer.Rows: a string stands where it wants a whole number"},
 		{"limits with a number for a time", []string{"--limits", file(t, "l", `{"Answer": {"Timeout": 3}}`)}, `"30s" or "5m"`},
@@ -180,7 +181,9 @@ func TestFiles(t *testing.T) {
 		{"limits and more", []string{"--limits", file(t, "l", `{} {}`)}, "something stands behind"},
 		{"negative limits", []string{"--limits", file(t, "l", `{"Answer": {"Rows": -3}}`)}, "negative"},
 		{"no file of limits", []string{"--limits", missing}, "no such file"},
-		{"a budget with an unknown member", []string{"--budget", file(t, "b", `{"Call": 3}`)}, `unknown field "Call"`},
+		{"a budget with an unknown member", []string{"--budget", file(t, "b", `{"Call": 3}`)}, `unknown field "Call", did you mean "Calls"?`},
+		{"a budget with an unknown price", []string{"--budget", file(t, "b", `{"Prices": {"": {"promt": 3}}}`)}, `"promt", did you mean "Prompt"?`},
+		{"a budget with a number for a time", []string{"--budget", file(t, "b", `{"Timeout": 3}`)}, `"30s" or "5m"`},
 		{"a budget of money without prices", []string{"--budget", file(t, "b", `{"Money": 3}`)}, "rice"},
 		{"a negative budget", []string{"--calls=-3"}, "must not be negative"},
 		{"a policy with an unknown member", []string{"--policy", file(t, "p", `{"DenyTable": ["orders"]}`)}, `twice, did you mean "DenyTables"?`},

@@ -2,17 +2,21 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 )
 
@@ -61,17 +65,18 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 	}, err
 }
 
-// ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Time": "2m"}. A member that
-// is unknown or given twice is an error.
+// ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Timeout": "2m"}. Time and Room
+// are older names of Timeout and ReasoningTokens. A member that is unknown or given twice is an error.
 func ReadBudget(r io.Reader) (llm.Budget, error) {
 	var b struct {
-		Calls, Tokens, Room int
-		Money               float64
-		Time                span
-		Prices              map[string]llm.Price
+		llm.Budget
+		Timeout, Time span
+		Room          int
 	}
 	err := readObject(r, &b)
-	return llm.Budget{Calls: b.Calls, Tokens: b.Tokens, ReasoningTokens: b.Room, Money: b.Money, Timeout: time.Duration(b.Time), Prices: b.Prices}, err
+	b.Budget.Timeout = time.Duration(cmp.Or(b.Timeout, b.Time))
+	b.ReasoningTokens = cmp.Or(b.ReasoningTokens, b.Room)
+	return b.Budget, err
 }
 
 // scope is an exec.Scope as a file has it.
@@ -172,9 +177,27 @@ func readObject(r io.Reader, into any) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("%s: a %s stands where it wants %s", kind.Field, kind.Value, article(kind.Type.Kind().String()))
 	case err != nil:
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		text := strings.TrimPrefix(err.Error(), "json: ")
+		if name, unknown := strings.CutPrefix(text, "unknown field "); unknown {
+			name = strings.Trim(name, `"`)
+			text += words.Like(name, slices.DeleteFunc(members(reflect.TypeOf(into)), func(n string) bool { return strings.EqualFold(n, name) }))
+		}
+		return errors.New(text)
 	}
 	return nil
+}
+
+// members are the names of the fields of a type, and of the types of its fields.
+func members(t reflect.Type) (names []string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map:
+		return members(t.Elem())
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			names = append(append(names, f.Name), members(f.Type)...)
+		}
+	}
+	return names
 }
 
 func article(kind string) string {

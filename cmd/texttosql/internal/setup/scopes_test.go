@@ -9,13 +9,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/llm"
 )
+
+// TestReadBudget: every field of llm.Budget is a member, and two have an older name.
+func TestReadBudget(t *testing.T) {
+	want := llm.Budget{Calls: 20, Tokens: 9, Money: 2, Timeout: 2 * time.Minute, ReasoningTokens: 7, InFlight: 3, Prices: map[string]llm.Price{"m": {Prompt: 1}}}
+	for _, text := range []string{
+		`{"Calls": 20, "Tokens": 9, "Money": 2, "Timeout": "2m", "ReasoningTokens": 7, "InFlight": 3, "Prices": {"m": {"Prompt": 1}}}`,
+		`{"calls": 20, "Tokens": 9, "Money": 2, "Time": "2m", "Room": 7, "InFlight": 3, "Prices": {"m": {"prompt": 1}}}`,
+	} {
+		got, err := ReadBudget(strings.NewReader(text))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got)\n%s", text, err, diff)
+		}
+	}
+}
 
 // TestReadScope: what could mean another scope is an error.
 func TestReadScope(t *testing.T) {
