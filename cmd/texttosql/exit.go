@@ -15,6 +15,7 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -110,6 +111,9 @@ func (p *program) line(err error) string {
 	}
 	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && strings.HasSuffix(refused.Detail, "no statement reads the catalog") {
 		f.Advice = "See them with texttosql schema."
+	}
+	if broken := (*session.RecordError)(nil); errors.As(err, &broken) { // it names the file
+		f.Message = cli.Capital(strings.TrimPrefix(broken.Error(), "session: ")) + "."
 	}
 	// Who runs a command may know where it asks, and what the provider said, and needs to.
 	if e := (*llm.Error)(nil); errors.As(err, &e) && f.Class == failure.Provider {

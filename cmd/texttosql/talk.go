@@ -122,10 +122,18 @@ func (c *conversation) place(p *program) (string, error) {
 	return place, nil
 }
 
+// list prints the sessions, and a line for each whose record cannot be read.
 func (c *conversation) list(p *program, store session.Store) error {
 	all, err := store.List(p.ctx, session.Filter{})
 	for _, s := range all {
 		cli.Say(p.out, "%s  %s  %-11s  %s\n", s.ID, s.Updated.Local().Format("2006-01-02 15:04"), s.State, s.Question)
 	}
-	return err
+	broken, several := err.(interface{ Unwrap() []error })
+	if !several {
+		return err
+	}
+	for _, err := range broken.Unwrap() {
+		p.tell("texttosql: " + p.line(err))
+	}
+	return nil
 }

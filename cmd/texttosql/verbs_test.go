@@ -185,6 +185,40 @@ func TestTalkWarns(t *testing.T) {
 	}
 }
 
+// TestTalkDamaged: a record that was changed is named, and hides no other.
+func TestTalkDamaged(t *testing.T) {
+	env := with(asking(t, always("SELECT count(*) AS n FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
+	folder := t.TempDir()
+	talk := []string{"talk", "-s", "direct", "--sessions", folder}
+	for _, question := range []string{"How many are readable?", "How many are damaged?", "How many are broken?"} {
+		if code, _, told := try(t, env, question+"\n", talk...); code != exitAnswer {
+			t.Fatalf("code %d, %s", code, told)
+		}
+	}
+	var damaged []string
+	for _, path := range testutil.Value(filepath.Glob(filepath.Join(folder, "*.json")))(t) {
+		text := string(testutil.Value(os.ReadFile(path))(t))
+		if changed := strings.NewReplacer("damaged", "damagee", "broken", "brokem").Replace(text); changed != text {
+			testutil.OK(t, os.WriteFile(path, []byte(changed), 0o600))
+			damaged = append(damaged, path)
+		}
+	}
+	code, out, told := try(t, env, "", append(talk, "--list")...)
+	if code != exitAnswer || strings.Count(out, "\n") != 1 || !strings.Contains(out, "How many are readable?") || strings.Count(told, "\n") != 2 {
+		t.Errorf("the list: code %d\n%s\n%s", code, out, told)
+	}
+	for _, path := range damaged {
+		id := strings.TrimSuffix(filepath.Base(path), ".json")
+		want := "texttosql: The record of " + id + " (" + path + "): the checksum does not match"
+		if !strings.Contains(told, want) {
+			t.Errorf("the list: no %q in\n%s", want, told)
+		}
+		if code, _, told := try(t, env, "", append(talk, "--resume", id)...); code != exitError || !strings.HasPrefix(told, want) {
+			t.Errorf("resumed: code %d, no %q in %s", code, want, told)
+		}
+	}
+}
+
 // TestDescribe: a description that a person changed stays, and the second call asks nothing.
 func TestDescribe(t *testing.T) {
 	var calls atomic.Int64
