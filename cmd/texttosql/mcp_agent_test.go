@@ -180,7 +180,7 @@ var shopTasks = []task{
 	{"what would be read for the orders of a country?", func(r *reader) string {
 		return r.do("without running it: may a statement run here, and what does it read", fact{"the statement",
 			"SELECT count(*) FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'USA'"})
-	}, "passes; reads"},
+	}, "passes (query runs it); reads"},
 	{"what share of the orders was shipped?", func(r *reader) string {
 		share := "a / b"
 		if exact := r.shown(`1\.0 \* a / b`); exact != "" {

@@ -86,7 +86,7 @@ func (c *client) check(ctx context.Context, _ *mcp.CallToolRequest, in checkInpu
 		}
 		return textResult(fmt.Sprintf("%s: %s", v.Verdict, v.Detail)), v, nil
 	}
-	text := "passes; reads"
+	text := "passes (query runs it); reads"
 	if a := checked.Analysis; a != nil {
 		known, err := d.Engine.Schema(ctx)
 		if err != nil {
