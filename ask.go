@@ -779,9 +779,18 @@ func (a *answering) contradict(ctx context.Context, winner *sqltext.Statement) {
 	answer.Query, done = a.proving(ctx)
 	defer done()
 	reading := question.Reading(doubt.Rules{})
-	a.lower(ctx, reading.Contradictions(answer))
+	a.lower(ctx, append(a.unchanged(winner), reading.Contradictions(answer)...))
 	a.likeVerified(ctx, winner)
 	a.remark(ctx, reading, answer)
+}
+
+// unchanged finds that an answer has the statement that the user corrected; nil: it has another one.
+func (a *answering) unchanged(winner *sqltext.Statement) []vote.Finding {
+	if a.q.talk == nil || a.q.talk.corrected == "" ||
+		winner.Dialect().Parse(a.q.talk.corrected).Normalize() != winner.Normalize() {
+		return nil
+	}
+	return []vote.Finding{{Rule: "correction-unchanged", Detail: "The statement is the same as before the correction.", Doubt: 1}}
 }
 
 // remark warns of rows that usually do not count, with the answer without them. It changes neither level nor confidence. A

@@ -36,6 +36,7 @@ type talk struct {
 	earlier     []session.PreviousTurn
 	known       *strategy.Outcome                    // the answer, where no strategy is to be asked
 	level       vote.Level                           // of that answer; "": by its vote
+	corrected   string                               // the statement that the user's last words correct; "": they correct none
 	recorded    []llm.Middleware                     // the player and the recorder of the journal
 	ready       func(*strategy.Env) error            // the question begins
 	stage       func(context.Context, session.State) // the strategy announces a state
@@ -126,7 +127,12 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	r := &running{Conversation: s, stop: stop, reached: rec.State == dialogue.SchemaLoading || rec.State == dialogue.QueryUnderstanding}
 	a.ID = cmp.Or(a.ID, rec.ID)
 	a.day, a.Evidence = s.day(&rec), said(&rec)
-	a.talk = &talk{corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce}
+	a.talk = &talk{
+		corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce,
+	}
+	if answered, _ := known(&rec); answered != nil && rec.Turns[rec.Last()].Kind == dialogue.TurnCorrection {
+		a.talk.corrected = answered.SQL
+	}
 
 	opening := trace.Tracer{}.New("opening")
 	log, err := s.store.Journal(trace.NewContext(ctx, opening), rec.ID)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/strategytest"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
@@ -47,6 +49,37 @@ func TestCorrectionAsText(t *testing.T) {
 		}
 		if rec := s.Record(); rec.Corrected() != want || len(rec.Corrections()) == 0 {
 			t.Errorf("%s: %d corrections are counted, want %d; in force: %v", tt.why, rec.Corrected(), want, rec.Corrections())
+		}
+	}
+}
+
+// TestUnchanged: a correction after which the statement stands as it stood is in doubt, one that changes it is not.
+func TestUnchanged(t *testing.T) {
+	for _, tt := range []struct {
+		why, again string
+		unchanged  bool
+	}{
+		{"the model repeats itself", "SELECT name FROM customers WHERE id > 0", true},
+		{"in other letters and blanks", "select name from customers  where id > 0", true},
+		{"it changes the statement", "SELECT name FROM customers WHERE id > 1", false},
+	} {
+		replies := []string{"SELECT name FROM customers WHERE id > 0", tt.again}
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			reply := replies[0]
+			if strings.Contains(strategytest.Written(req.Messages), "it looks wrong") {
+				reply = replies[1]
+			}
+			return llm.Response{Text: strategy.CodeBlock(reply)}, nil
+		})
+		s := converse(t, testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(5)))(t), &session.MemoryStore{}, "")
+		first := testutil.Value(s.Ask(t.Context(), "Which customers are there?"))(t)
+		res := testutil.Value(s.Correct(t.Context(), "it looks wrong"))(t, tt.why)
+		unchanged := strings.HasPrefix(res.Closing(), "Check this: the statement is the same as before the correction")
+		if unchanged != tt.unchanged || (res.Confidence < first.Confidence) != tt.unchanged {
+			t.Errorf("%s: %s %.2f, before %s %.2f", tt.why, res.Closing(), res.Confidence, first.Closing(), first.Confidence)
+		}
+		if follow := testutil.Value(s.Ask(t.Context(), "Which customers are there?"))(t, tt.why); strings.Contains(follow.Closing(), "correction") {
+			t.Errorf("%s: another question: %s", tt.why, follow.Closing())
 		}
 	}
 }

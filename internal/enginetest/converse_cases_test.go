@@ -212,7 +212,7 @@ func TestAskBelowInSession(t *testing.T) {
 			}
 			before := calls
 			res, err = s.Choose(t.Context(), q.Options[chosen].ID)
-			if err != nil || res.SQL != tt.options[chosen] || res.Confidence != 1 || len(res.Notes) == 0 || calls != before {
+			if err != nil || res.SQL != tt.options[chosen] || res.Confidence != 1 || res.Level != "chosen" || calls != before {
 				t.Errorf("%s: %+v, %v after %d calls", tt.why, res, err, calls-before)
 			}
 			if chosen == 0 && res.SQL != vote.SQL {
