@@ -96,6 +96,7 @@ type answering struct {
 	out     *strategy.Outcome         // the outcome of the strategy; before it runs the known answer, nil: none
 	known   bool                      // people know the answer, and no strategy was asked
 	level   vote.Level                // of a known answer; "": by its vote
+	tied    bool                      // a row behind the limit of the answer is equal in the order to the last one before it
 	account *llm.BudgetTracker        // of all model calls for the question
 	res     *Result
 }
@@ -286,7 +287,7 @@ func rowsOf(ctx context.Context, runner *exec.Runner, statement *sqltext.Stateme
 
 // found says what the rows of an answer show. A model that cannot say it costs the answer nothing.
 func (a *answering) found(ctx context.Context) string {
-	if a.headline {
+	if a.headline && !a.tied { // a model would name a winner
 		ctx, span := trace.Start(ctx, "headline")
 		text, err := summary.Headline{Model: a.env.Models[0]}.Of(ctx, a.q.Text, a.res.Rows)
 		span.Fail(err)
@@ -308,7 +309,7 @@ func (a *answering) found(ctx context.Context) string {
 			return c.Profile.Max
 		}
 		return nil
-	})
+	}, a.tied)
 }
 
 // caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a person
@@ -338,6 +339,7 @@ func (a *answering) caution(ctx context.Context, runner *exec.Runner, winner *sq
 		return // a question that is answered does not fail for what is said about its answer
 	}
 	for _, f := range checked.Findings {
+		a.tied = a.tied || f.Rule == "ties"
 		span.Warn(f.Rule, f.Detail)
 	}
 }

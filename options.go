@@ -407,7 +407,8 @@ func WithoutValues() Option {
 
 // WithSummary lets the first model write Result.Summary, in the language of the question. It costs one more call for
 // each answer of at most 50 rows, and it sends these rows to the model. A sentence with a figure that is not in the
-// rows is dropped, and the rules of Result.Summary replace it. With WithoutValues or WithoutExecution it is an error.
+// rows is dropped, and the rules of Result.Summary replace it. They also write it if the last row before a limit ties
+// with the row after it. With WithoutValues or WithoutExecution it is an error.
 func WithSummary() Option { return option{"WithSummary", func(c *config) { c.headline = true }} }
 
 // WithProgress calls f with every step of a question, in the order of the steps. A nil f is not called.

@@ -25,6 +25,7 @@ type answer struct {
 	spans     []string // as periods.Bucket
 	now       time.Time
 	largest   func(table, column string) any
+	also      string // what stands behind a row where one behind the limit is equal in the order
 
 	limited bool    // it may leave rows out
 	sorted  sorting // the first term of its ORDER BY

@@ -62,6 +62,13 @@ func (r *reader) column() columnRef {
 	return c
 }
 
+// belong notes that nothing says of which of several tables a column is.
+func (r *reader) belong(c columnRef) {
+	if c.name != "" && c.of == nil {
+		r.facts.of = " from " + listed(r.facts.from, "and")
+	}
+}
+
 // possess puts the name of a table before what its rows have.
 func (t *table) possess(words string) string {
 	switch {
@@ -270,6 +277,13 @@ func (c columnRef) flag() (f flag) {
 	}
 	return f
 }
+
+// isAdjective reports whether the name of a column says something of its rows, and is no noun: is_active, joined, last_seen.
+func (c columnRef) isAdjective() bool {
+	return c.flag() != (flag{}) && nounless.MatchString(c.words)
+}
+
+var nounless = regexp.MustCompile(`^(has|is|was|are|last|first|most|not|in|on|newly|recently|previously|fully|already|ever|never) |^\S+$`)
 
 // person is a noun that rows may be.
 var person = regexp.MustCompile(`^(member|manager|admin|administrator|student|patient|customer|user|owner|driver|leader|founder|partner|teacher|` +

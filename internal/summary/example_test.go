@@ -23,7 +23,7 @@ func ExampleFound() {
 		Columns: []string{"country", "n"},
 		Rows:    [][]any{{"Germany", int64(412)}, {"France", int64(300)}, {"Spain", int64(88)}},
 	}
-	fmt.Println(summary.Found(sqltext.SQLite(), "SELECT country, count(*) AS n FROM customers GROUP BY country", rows, time.Time{}, nil))
+	fmt.Println(summary.Found(sqltext.SQLite(), "SELECT country, count(*) AS n FROM customers GROUP BY country", rows, time.Time{}, nil, false))
 	// Output:
 	// Germany has the most: 412 of 800 (52 %), then France with 300.
 }

@@ -22,18 +22,24 @@ import (
 // It is "" for every other shape, and where the rows do not carry the sentence: nothing is called highest of rows that a limit
 // cut, and a share needs parts that add up. A change needs two periods that the statement's own bounds
 // make whole, and that ended before now and before the last day of the data. largest returns the largest value of a column of a
-// table; it is nil where none is known, as the function may be. It calls no model. The figures are those of t with commas and one
-// scale. Safe for concurrent use.
-func Found(d sqltext.Dialect, sql string, t *result.Table, now time.Time, largest func(table, column string) any) string {
+// table; it is nil where none is known, as the function may be. tied reports that a row behind a limit of the statement is equal in
+// the order to the last row before it: no row is then called the only first one. It calls no model. The figures are those of t with
+// commas and one scale. Safe for concurrent use.
+func Found(
+	d sqltext.Dialect, sql string, t *result.Table, now time.Time, largest func(table, column string) any, tied bool,
+) string {
 	if t == nil || len(t.Columns) == 0 {
 		return ""
 	}
 	s := newAnswer(d, sql, t)
 	s.now, s.largest = now, largest
+	if tied {
+		s.also = " and at least one other"
+	}
 	switch {
 	case t.Empty():
 		return s.none()
-	case t.Truncated:
+	case t.Truncated, tied && !s.firstRows():
 		return ""
 	case len(t.Rows) == 1 && len(t.Columns) == 1:
 		return short(s.value())
@@ -67,8 +73,7 @@ func (s answer) none() string {
 
 // oneEach reports whether each joined row is one row of the subject: the other tables are those to which it refers.
 func (f facts) oneEach() bool {
-	missing := func(text string) bool { return strings.HasPrefix(text, "there are no ") }
-	return f.subject != "" && !slices.ContainsFunc(f.joined, missing)
+	return f.subject != "" && !strings.HasPrefix(strings.Join(f.joined, ""), "there are no ")
 }
 
 // rows are the rows of the only table that count, in words: "customers without orders where country is “Germany”".
@@ -128,16 +133,19 @@ func (s answer) value() string {
 		if at := spokenMoment(s.Types[0], v); at != "" {
 			text = at
 		}
-		return event + ": " + text + "."
+		return event + ": " + text + s.also + "."
 	}
-	by, first := strings.CutPrefix(s.facts.top, "first by ")
 	name := s.called(0)
 	switch one := s.known && s.facts.limit == "1" && len(s.facts.order) == 1; {
-	case one && first:
-		return text + " is the first by " + by + "."
+	case one && (s.dated() || s.facts.by.isAdjective()):
+		return ""
+	case one && s.also != "":
+		return capital(s.facts.order[0]) + ": " + text + s.also + "."
+	case one && strings.Contains(s.facts.top, " by "):
+		return text + " is the " + s.facts.top + "."
 	case one:
 		return text + " has the " + s.facts.order[0] + "."
-	case name != "":
+	case name != "" && s.also == "":
 		return capital(name) + ": " + text + "."
 	}
 	return ""
@@ -151,7 +159,7 @@ func (s answer) event() string {
 		return ""
 	case m != nil && m.moment:
 		c, least = m.of, m.end == lowest
-	case m != nil || !s.firstRows() || len(s.facts.order) != 1 || !c.stamp.is && !isMoment(c.words):
+	case m != nil || !s.firstRows() || len(s.facts.order) != 1 || !c.stamp.is && !isMoment(c.words) && !s.dated():
 		return ""
 	}
 	name := c.words
@@ -159,6 +167,19 @@ func (s answer) event() string {
 		name = strings.TrimSpace(c.of.one + " " + c.stamp.happened())
 	}
 	return capital(extremes(false, true)[least] + " " + name + s.facts.conditions())
+}
+
+// dated reports whether a value of the column of the order is a time, whatever its name.
+func (s answer) dated() bool {
+	var v any
+	switch c, i := s.facts.by, s.sorted.item; {
+	case c.of == nil:
+	case i >= 0:
+		v = s.Rows[0][i]
+	case s.largest != nil:
+		v = s.largest(c.of.name, c.name)
+	}
+	return spokenMoment(result.Type{}, v) != ""
 }
 
 // single says what the only row has: figures, each with its name, or a name with the time by which it is first.
@@ -202,7 +223,7 @@ func (s answer) compares(i int) bool {
 			return false
 		}
 	}
-	return it.measure != nil && it.measure.moment || it.column.stamp.is && s.sorted.item == i && s.limited
+	return it.measure != nil && it.measure.moment || it.column.name != "" && s.sorted.item == i && s.limited
 }
 
 // valueNamed is a figure, or the end of a time, behind its name: "total amount: 431,843.50", "earliest date: 2 January 2023".
@@ -242,7 +263,7 @@ func (s answer) firstBy() string {
 	}
 	event, at := s.event(), spokenMoment(s.Types[s.sorted.item], s.Rows[0][s.sorted.item])
 	if name := s.label(0, s.Rows[0][0]); event != "" && at != "" && name != "" && s.Rows[0][0] != nil {
-		return event + ": " + name + ", " + at + "."
+		return event + ": " + name + s.also + ", " + at + "."
 	}
 	return ""
 }
@@ -310,9 +331,9 @@ func (s answer) counted() string {
 		return ""
 	case f.distinct && len(f.shows) == 1:
 		many, sure := Plural(f.shows[0])
-		of := ""
-		if len(f.from) != 1 {
-			of = " of " + f.subject
+		of := f.of
+		if len(f.from) == 1 && f.conditions() == "" {
+			of = ""
 		}
 		if !sure || n == 1 || !f.oneEach() {
 			return ""
@@ -321,8 +342,7 @@ func (s answer) counted() string {
 	case f.distinct || !f.oneEach():
 		return ""
 	}
-	rows := strings.TrimSuffix(f.rows(), f.conditions())
-	return s.amount(words.Thousands(n), rows)
+	return s.amount(words.Thousands(n), f.subject)
 }
 
 // countGroups says how many groups HAVING leaves: "3 customers where number of orders is above 5."

@@ -140,7 +140,7 @@ func TestFound(t *testing.T) {
 			rows(one, []any{"N"}, []any{"S"}), "2 different regions."},
 		{"no table", "SELECT 1", nil, ""},
 	} {
-		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil); got != tt.want {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil, false); got != tt.want {
 			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
 		}
 	}
@@ -151,7 +151,7 @@ func FuzzFound(f *testing.F) {
 	f.Add("SELECT a, count(*) FROM t GROUP BY a ORDER BY 2 DESC LIMIT 2", "2024-01", int64(3), 1.5)
 	f.Fuzz(func(t *testing.T, sql, text string, n int64, x float64) {
 		table := rows([]string{"a", "b"}, []any{text, n}, []any{text + "1", x}, []any{nil, result.Decimal(text)})
-		Found(sqltext.SQLite(), sql, table, time.Time{}, nil)
+		Found(sqltext.SQLite(), sql, table, time.Time{}, nil, false)
 		PreviewRows([]*result.Table{table, nil, rows([]string{text}, []any{n})})
 		NumbersSupported(text, table)
 	})

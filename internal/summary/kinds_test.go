@@ -178,7 +178,7 @@ func TestFoundOfKinds(t *testing.T) {
 			"Highest total cost: not insured, 7.50; then insured, 3.25."},
 		{"a flag of one row", "SELECT is_bug FROM tickets WHERE id = 3", rows([]string{"is_bug"}, []any{int64(1)}), "Is bug: yes."},
 		{"different names of joined rows", "SELECT DISTINCT g.name FROM bookings b JOIN guests g ON g.id = b.guest_id",
-			rows([]string{"name"}, []any{"A"}, []any{"B"}), "2 different guest names of bookings."},
+			rows([]string{"name"}, []any{"A"}, []any{"B"}), "2 different names of guests with bookings."},
 		{"the last one by a time that is not listed", "SELECT title FROM tickets ORDER BY opened_at DESC LIMIT 1",
 			rows([]string{"title"}, []any{"A"}), "Latest ticket opened: A."},
 		{"a date is no name beside a key", "SELECT id, shipped_on, weight FROM shipments ORDER BY weight DESC LIMIT 1",
@@ -219,7 +219,7 @@ func TestFoundOfKinds(t *testing.T) {
 			&result.Table{Columns: []string{"avg"}, Types: []result.Type{{Kind: result.KindDecimal, Scale: 4}}, Rows: [][]any{{result.Decimal("8.8889")}}},
 			"Average number of loans per member: 8.89."},
 	} {
-		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil); got != tt.want {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil, false); got != tt.want {
 			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
 		}
 	}

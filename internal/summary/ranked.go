@@ -178,8 +178,11 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	case top == 2:
 		who += " and " + line[1].label
 	}
+	if s.also != "" && len(line) == 1 {
+		who, top = who+s.also, 2
+	}
 	ends := extremes(counts, times || isMoment(what) && s.lists())[least]
-	second := top == 1 && !times && len(line) > 1 && (len(line) == 2 || line[1].value != line[2].value)
+	second := top == 1 && !times && (len(line) == 2 && s.also == "" || len(line) > 2 && line[1].value != line[2].value)
 	switch {
 	case top > 1:
 		figure += " each"

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type facts struct {
 	measures []measure
 	groups   []string
 	distinct bool
+	of       string   // behind the listed values: " of orders", " with orders"
 	subject  string   // what one row before grouping is, as a plural; "": several tables, and it is not known
 	from     []string // tables, the first one first
 	joined   []string // tables of which there may be no row, as conditions
@@ -206,7 +208,7 @@ func (r *reader) derive() (behind int) {
 	r.facts = facts{subject: f.subject, from: f.from, narrow: f.narrow, where: f.where, without: f.without, ranges: f.ranges}
 	if f.distinct && len(f.shows) == 1 {
 		many, sure := Plural(f.shows[0])
-		r.facts.subject, r.failed = "different "+many+" of "+f.subject, !sure
+		r.facts.subject, r.failed = "different "+many+f.of, !sure
 	} else if r.facts.subject = ""; len(f.groups) != 1 {
 		r.fail()
 	}
@@ -500,6 +502,7 @@ func (r *reader) listed(groups []value) {
 		case it.measure != nil:
 			f.measures = append(f.measures, *it.measure)
 		case !slices.ContainsFunc(groups, same):
+			r.belong(it.column)
 			f.shows = append(f.shows, it.words)
 			if slices.ContainsFunc(groups, func(g value) bool { return it.column.of != nil && g.column.isKey(it.column.of) }) {
 				single++
@@ -509,6 +512,7 @@ func (r *reader) listed(groups []value) {
 	if !f.sound(len(groups) > 0, single == len(f.shows)) {
 		r.fail()
 	}
+	f.of = cmp.Or(f.of, " of "+f.subject)
 	f.groups = entities(groups)
 	f.cut = slices.ContainsFunc(groups, func(g value) bool { return g.span != "" })
 	for _, t := range r.tables {
@@ -520,6 +524,11 @@ func (r *reader) listed(groups []value) {
 			f.joined = append(f.joined, "there is no "+t.called())
 		case t.again && !t.absent && !slices.ContainsFunc(f.where, t.named):
 			f.where = append(f.where, t.called()+" is known")
+		}
+	}
+	if c := f.items[0].column; f.distinct && len(f.items) == 1 && !c.own && c.of != nil && f.subject != "" {
+		if one, ok := strings.CutPrefix(c.text, c.of.called()+" "); ok {
+			f.shows[0], f.of = one, " of "+c.of.many+" with "+f.subject
 		}
 	}
 }
@@ -613,9 +622,9 @@ func (r *reader) order(groups []value) {
 
 // ranked says which rows stand first: "highest amount", "name from A to Z". top says it behind how many they are.
 func (r *reader) ranked(v value, down bool) (words, top string) {
-	end, time, names := "lowest", "earliest", [2]string{" from A to Z", "first by "}
+	end, time, names := "lowest", "earliest", []string{" from A to Z", "first by ", " in ascending order"}
 	if down {
-		end, time, names = "highest", "latest", [2]string{" from Z to A", "last by "}
+		end, time, names = "highest", "latest", []string{" from Z to A", "last by ", " in descending order"}
 	}
 	m, c, noun := v.measure, v.column, v.words
 	switch {
@@ -623,6 +632,8 @@ func (r *reader) ranked(v value, down bool) (words, top string) {
 		end = time
 	case m == nil && textName.MatchString(c.words):
 		return v.words + names[0], names[1] + v.words
+	case m == nil && c.isAdjective():
+		return v.words + names[2], names[1] + v.words
 	}
 	switch {
 	case m != nil && r.facts.only(m):
@@ -641,7 +652,7 @@ func (r *reader) ranked(v value, down bool) (words, top string) {
 var (
 	dayName    = regexp.MustCompile(`(^| )(date|day|birthday|born)$|^date of `)
 	momentName = regexp.MustCompile(`(^| )(date|day|birthday|month|year|quarter|week|timestamp|datetime|created|updated|born|` +
-		`(start|end|arrival|departure|login|opening|closing|creation|pickup) time)$|^(date|year) of |^time$`)
+		`(start|end|arrival|departure|login|opening|closing|creation|pickup) time)$|^(date|year) (of |\w+ed$)|^time$`)
 	textName = regexp.MustCompile(`(^| )(name|title|label|description|country|city|town|state|status|category|type|kind|region|district|gender|sex|` +
 		`model|brand|maker|color|colour|language|email|address|street|specialty|department|genre|method|section|tariff|sku|code|surname|author|subject|` +
 		`topic|species|breed|currency|nationality|citizenship|line|zone|segment|channel|carrier|note|comment|reason|unit|ward|team)$`)

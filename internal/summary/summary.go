@@ -148,7 +148,7 @@ func (f facts) what() string {
 	case with:
 		return text + " with " + f.subject + narrowing
 	default:
-		return text + " of " + f.subject + narrowing
+		return text + f.of + narrowing
 	}
 }
 

@@ -108,7 +108,7 @@ func TestOverTime(t *testing.T) {
 			rows(two, []any{"2023-01", 20.0}, []any{"2023-08", 80.5}, []any{"2023-12", 30.0}), "Highest in August 2023: 80.50 %."},
 	} {
 		now := time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
-		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, now, nil); got != tt.want {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, now, nil, false); got != tt.want {
 			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestReaches(t *testing.T) {
 				t.Errorf("asks for %s.%s", table, column)
 			}
 			return tt.largest
-		})
+		}, false)
 		if got != want {
 			t.Errorf("%s: got %q, want %q", tt.why, got, want)
 		}

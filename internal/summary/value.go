@@ -147,11 +147,15 @@ func (r *reader) aggregate(name string) *measure {
 		r.fail()
 		return nil
 	}
+	r.belong(v.column)
 	v.words = strings.TrimPrefix(v.words, "whether ")
 	m := &measure{noun: lead + different + v.words, of: v.column}
 	m.verb, m.most = m.noun, m.noun
 	if extreme {
 		m.nameExtreme(lead, v)
+		if !m.moment && v.column.isAdjective() {
+			r.fail() // it may be a time
+		}
 	} else {
 		r.nameSum(m, lead, different, v)
 	}
@@ -227,7 +231,7 @@ func (r *reader) count() *measure {
 		m.whole = true
 		return m
 	default:
-		return countDifferent(c, key, rows)
+		return r.countDifferent(c, key, rows)
 	}
 }
 
@@ -247,7 +251,7 @@ func (r *reader) all(rows string) *measure {
 }
 
 // countDifferent counts different values of a column: rows of the table whose key it is, or other things.
-func countDifferent(c columnRef, key bool, rows string) *measure {
+func (r *reader) countDifferent(c columnRef, key bool, rows string) *measure {
 	many, thing := Plural(c.base())
 	thing = thing && c.own
 	if key {
@@ -258,7 +262,10 @@ func countDifferent(c columnRef, key bool, rows string) *measure {
 		many = "values of " + c.text
 	}
 	m := counting("different " + many)
-	if m.added, m.with = false, thing; thing && rows != "" {
+	m.added = false
+	r.belong(c)
+	m.with = thing && !(r.subject != nil && r.subject.left)
+	if m.with && rows != "" {
 		m.rows += " with " + rows
 	}
 	return m

@@ -107,7 +107,7 @@ func (s *Server) found(sql string, rows *result.Table) string {
 	if s.DB == nil {
 		return ""
 	}
-	return visible(summary.Found(s.DB.Language().Text, sql, rows, time.Now(), nil))
+	return visible(summary.Found(s.DB.Language().Text, sql, rows, time.Now(), nil, false))
 }
 
 // view makes the page's form of a record.
