@@ -151,10 +151,10 @@ type scored struct {
 // An error comes from the sequence, from ctx, or from a database that cannot be queried. Statements run on
 // Store.Workers goroutines; all of them have ended when ScoreRuns returns.
 func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) ([]*Report, error) {
+	n := len(d.Questions)
 	p := &pairing{
 		dataset: d, byName: map[string]*runAnswers{},
-		work: make([][]scored, len(d.Questions)), found: make([]map[string]int, len(d.Questions)),
-		faults: make([]string, len(d.Questions)),
+		work: make([][]scored, n), found: make([]map[string]int, n), faults: make([]string, n),
 	}
 	if err := p.read(file, answers, s.Names()); err != nil {
 		return nil, err
@@ -187,7 +187,11 @@ func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers 
 	if len(reports) == 0 {
 		r := &Report{Run: runName(file), Dataset: d.Name, Metrics: s.Names(), text: s.Store.config.Dialect.Language().Text}
 		for _, q := range d.Questions {
-			r.Verdicts = append(r.Verdicts, Verdict{Question: q, Scores: make([]float64, len(r.Metrics))})
+			fault, err := s.Fault(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			r.Verdicts = append(r.Verdicts, Verdict{Question: q, Fault: fault, Scores: make([]float64, len(r.Metrics))})
 		}
 		return r, nil
 	}
@@ -195,11 +199,11 @@ func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers 
 }
 
 func (p *pairing) newRun(name string, metrics []string) *runAnswers {
-	run := &runAnswers{report: &Report{Run: name, Dataset: p.dataset.Name, Metrics: metrics}, of: make([]int, len(p.dataset.Questions)), sure: make([]float64, len(p.dataset.Questions))}
-	for i := range run.of {
-		run.of[i] = -1
+	n := len(p.dataset.Questions)
+	return &runAnswers{
+		report: &Report{Run: name, Dataset: p.dataset.Name, Metrics: metrics},
+		of:     slices.Repeat([]int{-1}, n), sure: make([]float64, n),
 	}
-	return run
 }
 
 // read takes in all answers. Those that only have a place wait for the end, when

@@ -53,8 +53,12 @@ func (d *describe) Run(p *program) error {
 	}
 	file, err := columns.Columns{
 		Model: models[0], File: d.Out, WithoutValues: d.WithoutValues,
-		Progress: func(table tables.TableName, done, of int) {
-			cli.Say(p.err, "described %s (%d of %d)\n", table, done, of)
+		Progress: func(table tables.TableName, described bool, done, of int) {
+			text := "described %s (%d of %d)\n"
+			if !described {
+				text = "%s: no usable reply (%d of %d)\n"
+			}
+			cli.Say(p.err, text, table, done, of)
 		},
 	}.Describe(p.ctx, db, nil)
 	for _, note := range file.Notes {

@@ -149,6 +149,10 @@ func (v *evaluate) Run(p *program) error {
 	if ex, _ := report.Estimate(eval.EX{}.Name()); ex.Value < v.MinEX && report.Unanswered() < report.N() {
 		return &wordedError{fmt.Errorf("EX is %.3f, below --min-ex %.3f", ex.Value, v.MinEX)}
 	}
+	if faults := report.Faults(); len(faults) > 0 && len(faults) == report.N() {
+		why := strings.Split(faults[0].Fault, "): ") // the last part is the database's
+		return &wordedError{fmt.Errorf("question %s: its right statement fails: %s", faults[0].Question.ID, why[len(why)-1])}
+	}
 	if report.Unanswered() == report.N() {
 		return &wordedError{fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))}
 	}

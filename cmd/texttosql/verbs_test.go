@@ -57,6 +57,12 @@ func TestEval(t *testing.T) {
 			t.Errorf("--min-ex %s: code %d, %s", share, code, told)
 		}
 	}
+	faulty := file(t, "faulty.jsonl", `{"question": "Who?", "sql": "SELECT nope FROM customers"}`)
+	code, out, told = try(t, env, "", "eval", "-s", "direct", faulty)
+	if want := "question 1: its right statement fails: no such column: nope\n"; code != exitError || !strings.Contains(told, want) ||
+		!strings.Contains(out, "1: cannot be scored: Who?\n") {
+		t.Errorf("no right statement: code %d, no %q in %s\n%s", code, want, told, out)
+	}
 	refuses := with(asking(t, always("")), "TEXTTOSQL_DSN", shopFile(t))
 	code, _, told = try(t, refuses, "", "eval", "-s", "direct", questions)
 	if code != exitError || !strings.Contains(told, "none of the 4 questions was answered") {
@@ -242,6 +248,11 @@ func TestDescribe(t *testing.T) {
 	}
 	if calls.Load() != first || first == 0 || first > 4 {
 		t.Errorf("%d calls", first)
+	}
+	nonsense := with(asking(t, always("nonsense")), "TEXTTOSQL_DSN", shopFile(t))
+	code, _, told := try(t, nonsense, "", "describe", "-o", filepath.Join(t.TempDir(), "d"))
+	if want := "customers: no usable reply (1 of 4)\n"; code != exitError || !strings.HasPrefix(told, want) || strings.Contains(told, "kept") {
+		t.Errorf("nonsense: code %d, no %q in %s", code, want, told)
 	}
 	if code, _, told := try(t, env, "", "describe", "-o", filepath.Join(t.TempDir(), "d"), "--calls", "1"); code != exitBudget {
 		t.Errorf("a spent budget: code %d, %s", code, told)

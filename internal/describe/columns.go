@@ -33,9 +33,9 @@ type Columns struct {
 	File          string    // JSON file that keeps the descriptions; "": they are only returned
 	WithoutValues bool      // shows no stored value to the model, and profiles nothing
 
-	// Progress is called when a table is done, with the number of tables that are done and of those to be asked. nil:
-	// nobody is told.
-	Progress func(table schema.TableName, done, of int)
+	// Progress is called when a table is done, with whether it has a description now, the number of tables that are
+	// done and of those to be asked. nil: nobody is told.
+	Progress func(table schema.TableName, described bool, done, of int)
 
 	fruitless *int // calls since the last description
 }
@@ -141,12 +141,13 @@ func (c Columns) describe(ctx context.Context, db *exec.DB, s *schema.Schema, k 
 		switch refused := (*llm.Error)(nil); {
 		case err == nil:
 			if c.Progress != nil {
-				c.Progress(job.name, i+1, len(jobs))
+				has := func(key string) bool { return k.file.Descriptions[key].Described != "" }
+				c.Progress(job.name, slices.ContainsFunc(job.keys, has), i+1, len(jobs))
 			}
 			continue
 		case ctx.Err() != nil, errors.Is(err, llm.ErrBudget), errors.Is(err, ErrFruitless), errors.As(err, new(*FileError)), silent > 1,
 			errors.As(err, &refused) && refused.Status >= 401 && refused.Status <= 403:
-			return fmt.Errorf("describe: table %s: %w (%d of %d tables are done and kept; another call goes on)", job.name, err, i-len(failed), len(jobs))
+			return fmt.Errorf("describe: table %s: %w (%d of %d tables are done; another call goes on)", job.name, err, i-len(failed), len(jobs))
 		}
 		failed = append(failed, fmt.Errorf("describe: table %s: %w", job.name, err))
 	}

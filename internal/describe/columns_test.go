@@ -27,7 +27,7 @@ import (
 func TestDescribeTwice(t *testing.T) {
 	db, model := dbOf(t, strategytest.ShopSQL, exec.Policy{}), &writer{}
 	var told []string
-	c := describe.Columns{Model: llm.Named("m", model), File: filepath.Join(t.TempDir(), "d.json"), Progress: func(table schema.TableName, done, of int) {
+	c := describe.Columns{Model: llm.Named("m", model), File: filepath.Join(t.TempDir(), "d.json"), Progress: func(table schema.TableName, _ bool, done, of int) {
 		told = append(told, fmt.Sprint(table, " ", done, "/", of))
 	}}
 	first := run(t, c, db, nil)
@@ -152,7 +152,7 @@ func TestDescribeEndsEarly(t *testing.T) {
 	}{
 		{"the budget is spent", func(w *writer, _ context.CancelFunc) llm.Model {
 			return llm.Chain(w, llm.Budget{Calls: 2}.Start().Middleware())
-		}, llm.ErrBudget, 2, "table t3: llm: budget spent: calls: 2 of 2, 1 needed (2 of 4 tables are done and kept; another call goes on)", all[2:]},
+		}, llm.ErrBudget, 2, "table t3: llm: budget spent: calls: 2 of 2, 1 needed (2 of 4 tables are done; another call goes on)", all[2:]},
 		{"the context ends", func(w *writer, stop context.CancelFunc) llm.Model {
 			w.reply = func(call int, _ string, columns []string) (string, error) {
 				if call == 3 {
@@ -162,7 +162,7 @@ func TestDescribeEndsEarly(t *testing.T) {
 				return sentences(columns...), nil
 			}
 			return w
-		}, context.Canceled, 3, "table t3: context canceled (2 of 4 tables are done and kept", all[2:]},
+		}, context.Canceled, 3, "table t3: context canceled (2 of 4 tables are done", all[2:]},
 		{"a wrong key", func(w *writer, _ context.CancelFunc) llm.Model {
 			w.reply = func(int, string, []string) (string, error) { return "", key }
 			return w

@@ -58,7 +58,7 @@ func child(database, file, asked string) error {
 		_, fault = log.WriteString(w.take()[0] + "\n")
 		return resp, errors.Join(err, fault, log.Close())
 	})
-	c := describe.Columns{Model: model, File: file, Progress: func(schema.TableName, int, int) {
+	c := describe.Columns{Model: model, File: file, Progress: func(schema.TableName, bool, int, int) {
 		self, err := os.FindProcess(os.Getpid())
 		if err == nil {
 			err = self.Kill() // SIGKILL
