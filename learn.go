@@ -23,8 +23,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Confirm stores a question with SQL that a person has found to be the right answer. Strategies that put exemplars
-// into prompts show it for later questions. PETSQL does so always, and other strategies if their Shots is set. See
+// Confirm stores a question with SQL that a person has found to be the right answer. Prompts of later questions show
+// it as an exemplar: Consensus, SelfConsistency and Direct show up to three, and Shots changes the number. See
 // memory.Options. Confirmed exemplars come before configured ones. It also helps to find the tables for the words of
 // later questions, from the next question on.
 //

@@ -138,7 +138,7 @@ func sentence(text string) string {
 		return ""
 	}
 	// A name keeps its spelling.
-	if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"no", "the", "there", "a", "an", "it", "near", "this"}, word) {
+	if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"no", "the", "there", "a", "an", "it", "near", "this", "look", "set"}, word) {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {

@@ -328,6 +328,8 @@ func failureOfModel(e *llm.Error) explained {
 	message := "The model cannot be asked: " + strings.ReplaceAll(e.Class.String(), "-", " ")
 	if e.Class == llm.ClassPermanent || e.Class == llm.ClassUnknown {
 		message = "The provider does not take the request"
+	} else if e.Class == llm.ClassOverloaded && e.Status == 0 {
+		message = "No server answers at the address of the model"
 	}
 	if e.Status != 0 {
 		message += fmt.Sprintf(" (status %d)", e.Status)

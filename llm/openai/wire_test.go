@@ -112,7 +112,7 @@ func TestWire(t *testing.T) {
 		{"too long", codes, 400, "", fault("This model's maximum context length is 8192 tokens.", "invalid_request_error", "messages",
 			"context_length_exceeded"), llm.ClassContextTooLong, 0, "", "8192"},
 		{"wrong key", codes, 401, "", fault("Incorrect API key provided: "+key, "invalid_request_error", "", "invalid_api_key"),
-			llm.ClassPermanent, 0, "", "does not know the key, set OPENAI_API_KEY to one of its own"},
+			llm.ClassPermanent, 0, "", "does not know the key, set OPENAI_API_KEY to a valid one"},
 		{"out of region", codes, 403, "", fault("Country, region, or territory not supported", "", "", "unsupported_country_region_territory"),
 			llm.ClassPermanent, 0, "", "the key (OPENAI_API_KEY"},
 		{"no such model", codes, 404, "", fault("The model `m-1` does not exist or you do not have access to it.", "invalid_request_error", "",

@@ -182,7 +182,7 @@ func (c *Client) advice(e *llm.Error, call *Call) string {
 	case status == http.StatusUnauthorized && len(call.secrets) == 0:
 		return "the server wants a key, set " + c.Key
 	case status == http.StatusUnauthorized, slices.Contains(p.codes, "API_KEY_INVALID"):
-		return "the server does not know the key, set " + c.Key + " to one of its own"
+		return "the server does not know the key, set " + c.Key + " to a valid one"
 	case status == http.StatusForbidden:
 		return "the key (" + c.Key + ") may not do this"
 	case status == http.StatusNotFound && (c.isNamed(e.Message) || slices.Contains(p.codes, "DeploymentNotFound")):

@@ -14,7 +14,6 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/failure"
-	"github.com/texttosql/texttosql/internal/fields"
 	"github.com/texttosql/texttosql/internal/prompttext"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/llm"
@@ -59,17 +58,18 @@ type asking struct {
 	silent  string // why the user chose nothing
 }
 
-// most are the limits that the engine has too, in the schema so that a client sees them.
+// Limits that a client sees in the schema. The first two are the engine's too; the third bounds what one argument may cost.
 const (
 	mostQuestion = 8 << 10
 	mostEvidence = 16 << 10
+	mostSamples  = 20
 )
 
 func (c *client) addAsk() {
 	in, out := schemaOf[askInput](), resultOf[answer]()
 	in.Properties["question"].MaxLength, in.Properties["question"].MinLength = new(mostQuestion), new(1)
 	in.Properties["evidence"].MaxLength = new(mostEvidence)
-	in.Properties["samples"].Minimum, in.Properties["samples"].Maximum = new(0.0), new(float64(fields.MaxSamples))
+	in.Properties["samples"].Minimum, in.Properties["samples"].Maximum = new(0.0), new(float64(mostSamples))
 	out.Properties["status"].Enum = []any{answered, unsure, refused}
 	for _, name := range []string{"types", "rows", "offset", "truncated"} {
 		out.Properties[name].Description = "" // query says it

@@ -62,6 +62,7 @@ func TestAsk(t *testing.T) {
 		{why: "a wrong type", args: map[string]any{"question": map[string]any{"text": 7}}, fails: true, text: []string{"question"}},
 		{why: "a wrong number", args: map[string]any{"question": howMany, "samples": -1}, fails: true, text: []string{"samples"}},
 		{why: "no whole number", args: map[string]any{"question": howMany, "samples": 1.5}, fails: true, text: []string{"samples"}},
+		{why: "more than one argument may cost", args: map[string]any{"question": howMany, "samples": 21}, fails: true, text: []string{"samples", "20"}},
 		{why: "an unknown field", args: map[string]any{"question": howMany, "sql": "DROP"}, fails: true,
 			text: []string{"sql", "this tool takes conversation, evidence, question, samples"}},
 		{why: "too long a question", args: map[string]any{"question": strings.Repeat("x", 9<<10)}, fails: true, text: []string{"question"}},

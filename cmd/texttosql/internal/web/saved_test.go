@@ -154,7 +154,7 @@ func TestDraft(t *testing.T) {
 // TestVisitors: a fault that only an operator can mend gives one sentence and no advice.
 func TestVisitors(t *testing.T) {
 	s := open(t, nil)
-	s.model.fails(&llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "set OPENAI_API_KEY to one of its own"})
+	s.model.fails(&llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "set OPENAI_API_KEY to a valid one"})
 	c := s.asked(t, "", "How many in the north?")
 	if f := c.Turns[0].Failure; f == nil || f.Error != unavailable || len(f.Advice) > 0 || !f.Final {
 		t.Errorf("%+v", f)
