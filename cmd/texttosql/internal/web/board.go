@@ -113,7 +113,7 @@ func (s *Server) savedPair(id string) (memory.Exemplar, error) {
 	if i := slices.IndexFunc(pairs, func(p memory.Exemplar) bool { return savedID(p) == id }); i >= 0 {
 		return pairs[i], nil
 	}
-	return memory.Exemplar{}, session.ErrNotFound
+	return memory.Exemplar{}, missingError("There is no saved answer with this id.")
 }
 
 // board gives the answers that were confirmed in this scope, the latest first.
@@ -185,7 +185,7 @@ func (s *Server) savedFile(w http.ResponseWriter, r *http.Request) {
 	p, err := s.savedPair(id)
 	as, known := streamed[form]
 	if err == nil && !known {
-		err = session.ErrNotFound
+		err = missingError("A saved answer ends with .csv, .json or .xlsx.")
 	}
 	if err != nil {
 		s.refuse(w, err)

@@ -23,6 +23,14 @@ func TestNumbersAtTheEdge(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", path, status, got, want)
 		}
 	}
+	for path, want := range map[string]string{
+		id + "/rows/99": "This conversation has no answer 99.", id + "/rows/x": `There is nothing at "x".`,
+		session.NewID() + "/rows/0": "There is no such conversation. Begin another one.",
+	} {
+		if _, got := s.do(t, "/api/conversations/"+path, nil, nil); got["error"] != want {
+			t.Errorf("%s: %v, want %s", path, got, want)
+		}
+	}
 	for _, turn := range []string{"88888888888888888888", "x", "-1"} {
 		if status, _ := s.do(t, "/trace/"+id+"/"+turn, nil, nil); status != 404 {
 			t.Errorf("/trace/%s: %d", turn, status)

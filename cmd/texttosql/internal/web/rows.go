@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -85,7 +86,7 @@ func place(text string) (n int, err error) {
 		return 0, nil
 	}
 	if n, err = strconv.Atoi(text); err != nil {
-		err = session.ErrNotFound
+		err = missingError(fmt.Sprintf("There is nothing at %q.", text))
 	}
 	return n, err
 }
@@ -101,7 +102,7 @@ func (s *Server) all(ctx context.Context, at memoKey) (*result.Table, error) {
 	}
 	sql := statementOf(rec, at.turn)
 	if sql == "" {
-		return nil, session.ErrNotFound
+		return nil, missingError(fmt.Sprintf("This conversation has no answer %d.", at.turn))
 	}
 	ctx, release, err := s.work(ctx, at.id+" "+strconv.Itoa(at.turn)) // beside what the conversation does
 	if err != nil {
@@ -205,7 +206,7 @@ func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 	}
 	rec, err := s.rewrite(r.Context(), r.PathValue("id"), func(ctx context.Context, rec *session.Record) error {
 		if in.Turn < 0 || in.Turn >= len(rec.Turns) || rec.Turns[in.Turn].Kind != dialogue.TurnStatement {
-			return session.ErrNotFound
+			return missingError(fmt.Sprintf("This conversation has no statement %d.", in.Turn))
 		}
 		before := session.Record{Turns: rec.Turns[:in.Turn]}
 		if i := before.Turn(); in.Text == "" && i >= 0 && before.Turns[i].Kind == dialogue.TurnQuestion {

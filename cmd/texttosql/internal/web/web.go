@@ -254,6 +254,11 @@ var (
 	errClosed = errors.New("the server is stopping; the conversation goes on when it is back")
 )
 
+// missingError says what an address names that is not there.
+type missingError string
+
+func (e missingError) Error() string { return string(e) }
+
 // refuse answers with an error.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	status, code := 0, ""
@@ -263,6 +268,8 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	case errors.Is(err, errFull), errors.Is(err, errClosed):
 		status, code = http.StatusServiceUnavailable, "full"
 		w.Header().Set("Retry-After", "5")
+	case errors.As(err, new(missingError)):
+		status, code = http.StatusNotFound, string(failure.Missing)
 	default:
 		f := failure.Of(err)
 		status, code, err = f.HTTPStatus, string(f.Class), errors.New(strings.TrimSpace(f.Message+" "+forVisitors(f.Advice)))
