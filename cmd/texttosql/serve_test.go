@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/texttosql/texttosql/internal/testutil"
 )
@@ -122,6 +123,41 @@ func servePage(t *testing.T, env map[string]string, args ...string) (address str
 		if code := <-ended; code != exitAnswer {
 			t.Errorf("code %d", code)
 		}
+	}
+}
+
+// TestServeStops: the end of the program stops a running question at once, and the question goes on after it.
+func TestServeStops(t *testing.T) {
+	asked, hang := make(chan bool, 100), make(chan bool)
+	provider := &fake{reply: always("SELECT count(*) AS n FROM customers")}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		select {
+		case <-hang:
+			provider.ServeHTTP(w, r)
+		case <-t.Context().Done():
+		}
+	}))
+	defer server.Close()
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": shopFile(t), "TEXTTOSQL_MODEL": "openai:fake"}
+	folder := t.TempDir()
+	address, stop := servePage(t, env, "--sessions", folder, "--strategy", "direct")
+	var c struct{ ID, State string }
+	_, text := send(t, address, "/api/conversations", `{"question": "How many customers?"}`)
+	testutil.OK(t, json.Unmarshal([]byte(text), &c), text)
+	<-asked
+	began := time.Now()
+	stop()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the program ended after %v", took)
+	}
+	close(hang)
+	if _, out, _ := try(t, env, "", "talk", "--list", "--sessions", folder); !strings.HasPrefix(out, c.ID) || !strings.Contains(out, "interrupted") {
+		t.Errorf("%s is not interrupted: %s", c.ID, out)
+	}
+	code, out, told := try(t, env, "", "talk", "--resume", c.ID, "--sessions", folder, "--strategy", "direct")
+	if code != exitAnswer || !strings.Contains(out, "40 customers.") {
+		t.Errorf("code %d, %s%s", code, out, told)
 	}
 }
 
