@@ -191,6 +191,9 @@ func (a *answering) conclude(ctx context.Context, failed error) (err error) {
 	case refused != nil:
 		return fmt.Errorf("texttosql: checking the winner: %w", refused)
 	}
+	if intent.AsksForWrite(a.q.Text) && !intent.ReadsInstead(winner) {
+		trace.FromContext(ctx).Warn(nothingChanged, intent.NothingChanged)
+	}
 	if !a.q.withoutRows && !a.withoutExecution {
 		if a.res.Rows, err = rowsOf(ctx, runner, winner); err != nil {
 			return fmt.Errorf("texttosql: running the answer: %w", err)
@@ -316,9 +319,6 @@ func (a *answering) found(ctx context.Context) string {
 // can judge.
 func (a *answering) caution(ctx context.Context, runner *exec.Runner, winner *sqltext.Statement) {
 	span := trace.FromContext(ctx)
-	if intent.AsksForWrite(a.q.Text) && !intent.ReadsInstead(winner) {
-		span.Warn("nothing-changed", intent.NothingChanged)
-	}
 	for _, c := range a.out.Candidates {
 		if c.SQL != a.out.SQL {
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/texttosql/texttosql/internal/intent"
 	"github.com/texttosql/texttosql/internal/rawreport"
 	"github.com/texttosql/texttosql/internal/tracepage"
 	"github.com/texttosql/texttosql/internal/words"
@@ -137,14 +138,29 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// nothingChanged is the code of the warning for a question that wants data changed.
+const nothingChanged = "nothing-changed"
+
 // Closing returns the last line of an answer: one or two sentences about the evidence for it, with the reason for a
 // doubt; "" without a statement. For an answer that was compiled from a metric it begins with "By the metric
-// revenue."; at LevelOwn it has only that sentence. It may contain words of the question.
+// revenue."; at LevelOwn it has only that sentence. For a question that wants data changed it first says that nothing
+// was changed. It may contain words of the question.
 func (r *Result) Closing() string {
+	if r.SQL == "" {
+		return ""
+	}
+	for _, w := range r.Warnings {
+		if w.Code == nothingChanged {
+			return intent.NothingChanged + " " + r.evidence()
+		}
+	}
+	return r.evidence()
+}
+
+// evidence tells how far the answer can be trusted.
+func (r *Result) evidence() string {
 	byMetric := r.byMetric()
 	switch {
-	case r.SQL == "":
-		return ""
 	case r.Level == vote.LevelVerified:
 		return r.verifiedBy()
 	case len(r.Ballot.Clusters) > 0:

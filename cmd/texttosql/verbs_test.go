@@ -175,7 +175,7 @@ func TestTalkWarns(t *testing.T) {
 	}{
 		{"deleted rows", count, "How many customers?",
 			"All 5 samples agree. 5 calls\n  warning: 2 customers. 1 of them has deleted_at set"},
-		{"a change", count, "Delete customers", "agree. 5 calls\n  warning: nothing was changed: only reading is possible\n"},
+		{"a change", count, "Delete customers", "\nNothing was changed: this program only reads. All 5 samples agree. 5 calls\n"},
 		{"a correction in words", count, "How many customers?\nno: the active ones", "  warning: the correction is shown to the model as it is, and nothing"},
 		{"the closing line has it", count, "How many customers in 2024?", "the statement does not. 5 calls\n  warning: 2 customers. 1 of them"},
 		{"a choice", func(_ string, call int) string {

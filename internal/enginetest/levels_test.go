@@ -50,6 +50,14 @@ func TestLevels(t *testing.T) {
 		{"a metric", "How many customers are there?", `{"metrics": ["customers"]}`, []texttosql.Option{texttosql.WithKnowledge(countedCustomers)},
 			"check", "By the metric customers. Check this: 5 of 9 samples agree; 4 gave no usable statement."},
 		{"a question about the schema", "Which tables are there?", usa, nil, "schema", "Read from the schema, without a model."},
+		{"a wish", "Delete all customers in the USA", usa, nil, "agreed", "Nothing was changed: this program only reads. All 7 samples agree."},
+		{"a wish without rows", "Delete all customers in the USA", usa, []texttosql.Option{texttosql.WithoutExecution()}, "agreed",
+			"Nothing was changed: this program only reads. All 9 samples agree."},
+		{"a doubted wish", "Delete the customers who live in Norway", usa, nil, "check",
+			"Nothing was changed: this program only reads. Check this: the question says Norway, the statement USA."},
+		{"a wish without a vote", "Delete all customers in the USA", usa, []texttosql.Option{texttosql.WithStrategy(strategy.Direct{})}, "single",
+			"Nothing was changed: this program only reads. One statement; not voted on."},
+		{"a question about a change", "Which customers were deleted in the USA?", usa, nil, "agreed", "All 7 samples agree."},
 	} {
 		res, err := engine(t, always(tt.statement), tt.opts...).Ask(t.Context(), tt.question)
 		if err != nil || string(res.Level) != tt.level || res.Closing() != tt.closing {

@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// NothingChanged is the warning for a question that wants data changed.
-const NothingChanged = "nothing was changed: only reading is possible"
+// NothingChanged is the warning for a question that wants data changed. The closing line of its answer begins with it.
+const NothingChanged = "Nothing was changed: this program only reads."
 
 // wish finds a question that begins by wanting data changed. What is only read may be created, added up and
 // set, too: a list,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
@@ -62,7 +63,8 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		return err
 	}
 	io.WriteString(w, "\n")
-	painted(w, look.Confidence, textformat.Wrap(r.Closing(), look.Width))
+	closing := r.Closing()
+	painted(w, look.Confidence, textformat.Wrap(closing, look.Width))
 	if look.Why {
 		why := r.Ballot.Explain()
 		if r.Saved > 0 {
@@ -90,7 +92,10 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		}
 	}
 	for _, warning := range r.Warnings {
-		say("  warning: %s\n", warning.Message)
+		message := strings.TrimSuffix(warning.Message, ".")
+		if !strings.Contains(strings.ToLower(closing), strings.ToLower(message)) { // the closing line has it
+			say("  warning: %s\n", warning.Message)
+		}
 	}
 	return nil
 }
