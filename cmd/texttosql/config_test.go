@@ -35,7 +35,7 @@ stratgy = "direct"
 		{"its policy", "TEXTTOSQL_PROFILE=prod", []string{"sql", "SELECT name FROM customers"}, exitRefused, "", "policy"},
 		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 3 rows", ""},
 		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count}, exitAnswer, "(first 4 rows", ""},
-		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitCut, "id\n1\n", "first 1 rows"},
+		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitCut, "id\n1\n", "only the first 1 row: --rows sets how many; sql --all writes all\n"},
 		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "not voted on", ""},
 		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
 			"ask-below      0.5", ""},

@@ -146,7 +146,7 @@ func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 		t = t.Shown()
 	}
 	if t.Truncated && !o.read() {
-		cli.Say(p.err, "texttosql: these are the first %d rows: %s\n", len(t.Rows), limitOf(t))
+		cli.Say(p.err, "texttosql: only the first %d %s: %s\n", len(t.Rows), words.Plural("row", len(t.Rows)), limitOf(t))
 	}
 	width := p.width()
 	switch o.form() {
@@ -209,7 +209,7 @@ func limitOf(t *result.Table) string {
 	if t.TooLarge {
 		return "the others are over the limit on bytes (Answer.Bytes in the file of --limits raises it); sql --all writes all"
 	}
-	return "there are more than --rows says (1000 without it); sql --all writes all"
+	return "--rows sets how many; sql --all writes all"
 }
 
 // streams reports whether rows can be written in this form one after the other.

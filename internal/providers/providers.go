@@ -111,7 +111,7 @@ func Of(known []Provider, spec string, getenv func(string) string) (llm.Model, e
 	case at < 0 && provider != "replay":
 		return nil, fmt.Errorf("model %q: unknown provider; want %s", spec, specs(known))
 	case strings.TrimSpace(name) == "":
-		return nil, fmt.Errorf("model %q: nothing after the colon; want %s", spec, specs(known))
+		return nil, fmt.Errorf("model %q: no model name; want %s", spec, specs(known))
 	case at < 0:
 		return recording(spec, name)
 	}
