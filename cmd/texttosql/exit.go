@@ -122,7 +122,8 @@ func (p *program) line(err error) string {
 		_, said, _ := strings.Cut(strings.TrimPrefix(own.Error(), "llm: "), ": ")
 		switch {
 		case e.Status == 0 && e.Class == llm.ClassPermanent:
-			f.Message, f.Advice = strings.TrimPrefix(e.Error(), "llm: permanent: "), "" // no call ended otherwise, so the class says nothing
+			// No call ended otherwise, so the class says nothing.
+			f.Message, f.Advice = strings.TrimPrefix(e.Error(), "llm: permanent: "), ""
 		case said != "":
 			f.Message = strings.TrimSuffix(f.Message, ".") + ": " + strings.TrimSuffix(said, ".") + "."
 		}

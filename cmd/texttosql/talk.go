@@ -67,8 +67,10 @@ func (c *conversation) Run(p *program) error {
 		return err
 	}
 	defer e.Close()
-	t := &cli.Talk{Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Line: p.line,
-		Again: func(id string) string { return fmt.Sprintf("--sessions %s --resume %s", place, id) }}
+	t := &cli.Talk{
+		Out: p.out, Engine: e.Engine, Store: store, Dialect: e.Dialect.Language().Text, Lessons: e.Lessons, Line: p.line,
+		Again: func(id string) string { return fmt.Sprintf("--sessions %s --resume %s", place, id) },
+	}
 	t.Width = p.width()
 	t.Rows = func(rows *result.Table) error { return textformat.Within(p.out, rows, t.Width, "/csv has all", false) }
 	lines, restore := p.edited()

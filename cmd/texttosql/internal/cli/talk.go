@@ -240,8 +240,8 @@ func (t *Talk) Say(ctx context.Context, line string) error {
 	return t.report(ctx, res, err)
 }
 
-// report prints an answer, a question to the user, or why there is neither. Its error ends the program: the end of ctx, and an
-// error of the store or of the output.
+// report prints an answer, a question to the user, or why there is neither. Its error ends the program: the end of ctx,
+// and an error of the store or of the output.
 func (t *Talk) report(ctx context.Context, res *texttosql.Result, err error) error {
 	var (
 		asked   *session.QuestionError
@@ -264,7 +264,8 @@ func (t *Talk) report(ctx context.Context, res *texttosql.Result, err error) err
 	case ends && stopped != nil:
 		Say(t.Out, "\nstopped; to go on: %s\n", t.Again(stopped.ID))
 		return err
-	case ends, errors.Is(err, session.ErrConflict), errors.As(err, new(*session.RecordError)), errors.As(err, new(*fileerr.Recording)):
+	case ends, errors.Is(err, session.ErrConflict), errors.As(err, new(*session.RecordError)),
+		errors.As(err, new(*fileerr.Recording)):
 		return err
 	}
 	_, err = io.WriteString(t.Out, textformat.Wrap(t.Line(err), t.Width)+"\n")
@@ -285,7 +286,8 @@ func (t *Talk) answer(res *texttosql.Result) error {
 	cost := fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls, words.Plural("call", res.Usage.Calls))
 	Say(t.Out, "%s", textformat.Wrap(cost, t.Width))
 	for _, w := range res.Warnings {
-		if !strings.Contains(strings.ToLower(cost), strings.ToLower(strings.TrimSuffix(w.Message, "."))) { // the closing line has it
+		known := strings.Contains(strings.ToLower(cost), strings.ToLower(strings.TrimSuffix(w.Message, ".")))
+		if !known { // by the closing line
 			Say(t.Out, "%s", textformat.Wrap(fmt.Sprintf("  warning: %s\n", w.Message), t.Width))
 		}
 	}

@@ -65,8 +65,8 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 	}, err
 }
 
-// ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Timeout": "2m"}. Time and Room
-// are older names of Timeout and ReasoningTokens. A member that is unknown or given twice is an error.
+// ReadBudget reads an llm.Budget of one JSON object, whose members are its fields: {"Calls": 20, "Timeout": "2m"}. Time
+// and Room are older names of Timeout and ReasoningTokens. A member that is unknown or given twice is an error.
 func ReadBudget(r io.Reader) (llm.Budget, error) {
 	var b struct {
 		llm.Budget
@@ -180,7 +180,8 @@ func readObject(r io.Reader, into any) error {
 		text := strings.TrimPrefix(err.Error(), "json: ")
 		if name, unknown := strings.CutPrefix(text, "unknown field "); unknown {
 			name = strings.Trim(name, `"`)
-			text += words.Like(name, slices.DeleteFunc(members(reflect.TypeOf(into)), func(n string) bool { return strings.EqualFold(n, name) }))
+			same := func(n string) bool { return strings.EqualFold(n, name) } // at another place
+			text += words.Like(name, slices.DeleteFunc(members(reflect.TypeOf(into)), same))
 		}
 		return errors.New(text)
 	}
