@@ -162,7 +162,7 @@ func (c Cluster) doubts() (details []string) {
 
 // Explain returns one line about why the winner won. It names every factor of the confidence:
 //
-//	9 of 12 samples, 1 doubt: more columns than asked; 1 vote either way taken for granted
+//	9 of 12 samples, 1 doubt: more columns than asked; 1 vote for and 1 against are added
 //	5 of 9 samples, no doubt; the 4 votes for other answers are doubted or repeated and count as 0.2
 //	1 of 12 samples (11 abstained), no doubt; a single vote, nothing confirms it
 func (b Ballot) Explain() string {
@@ -212,7 +212,7 @@ func (b Ballot) Explain() string {
 		fmt.Fprintf(&s, "; %s against it for abstentions, failures and repeated replies", inVotes(b.Against))
 	}
 	if b.Prior > 0 {
-		fmt.Fprintf(&s, "; %s either way taken for granted", inVotes(b.Prior))
+		fmt.Fprintf(&s, "; %s for and %s against are added", inVotes(b.Prior), number(b.Prior))
 	}
 	if b.Calibrated {
 		s.WriteString("; calibrated")

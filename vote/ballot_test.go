@@ -141,15 +141,15 @@ func TestExplain(t *testing.T) {
 			"1 of 2 samples (60 % of the weight), no doubt; a single vote, nothing confirms it"},
 		// These three confidences were right by the formula, and nothing said why.
 		{"rivals are doubted", Majority{Prior: 1}, doubted("bbbbbaaaa", more, more, more), "0.83: 5 of 9 samples, no doubt; " +
-			"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote either way taken for granted"},
+			"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote for and 1 against are added"},
 		{"one rival is doubted", Majority{Prior: 1}, doubted("bbba", more, more, more), "0.79: 3 of 4 samples, no doubt; " +
-			"the vote for another answer is doubted or repeated and counts as 0; 1 vote either way taken for granted"},
+			"the vote for another answer is doubted or repeated and counts as 0; 1 vote for and 1 against are added"},
 		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55: 8 of 12 samples, no doubt; " +
-			"repeated replies made 3 of these votes, which add no confidence; 1 vote either way taken for granted"},
+			"repeated replies made 3 of these votes, which add no confidence; 1 vote for and 1 against are added"},
 		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18: 12 of 12 samples, no doubt; " +
 			"one reply made all of these votes, nothing confirms it; 8 votes against it for abstentions, failures and repeated replies; " +
-			"1 vote either way taken for granted"},
-		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote either way taken for granted"},
+			"1 vote for and 1 against are added"},
+		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote for and 1 against are added"},
 		{"slips count when they are many", Majority{}, pool("a........"), "1 of 9 samples (8 abstained), no doubt; " +
 			"a single vote, nothing confirms it; 5 votes against it for abstentions, failures and repeated replies"},
 		{"one plan, two answers", Majority{Key: ByPlan}, onePlan,
@@ -269,7 +269,7 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestAgreedFrom: five equal votes are enough with one vote either way taken for granted, four are not.
+// TestAgreedFrom: five equal votes are enough with one vote for and one against added, four are not.
 func TestAgreedFrom(t *testing.T) {
 	for n, want := range map[string]Level{"aaaa": LevelCheck, "aaaaa": LevelAgreed} {
 		if b := testutil.Value(Majority{Prior: 1}.Count(pool(n)))(t); b.Level() != want {

@@ -240,8 +240,11 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	in := env.LinkerInput(t, env.Schema)
 
 	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
-	if len(env.Models) == 1 {
-		f.notes = append(f.notes, "one model: its own samples vote (self-consistency), no other model confirms them")
+	switch {
+	case len(env.Models) == 1 && t.Samples > 1:
+		f.notes = append(f.notes, "one model: its samples vote, and no other model confirms them")
+	case len(env.Models) == 1:
+		f.notes = append(f.notes, "one model was asked once: there was no vote")
 	}
 	if pool := cmp.Or(p.Prompter.Exemplars.Pool, env.Exemplars); p.Prompter.Exemplars.K >= 0 && (pool == nil || len(pool.Pairs) == 0) {
 		f.notes = append(f.notes, "no pool of exemplars: the prompts show no solved question (zero-shot)")

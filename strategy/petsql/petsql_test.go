@@ -3,6 +3,7 @@ package petsql_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -250,6 +251,9 @@ func TestPETSQLOneModel(t *testing.T) {
 	if err != nil || out.SQL != petUSAToo || len(script.Requests()) != 4 || out.Ballot.Voted != 3 {
 		t.Errorf("got %v, %v, %d calls", out, err, len(script.Requests()))
 	}
+	if !slices.Contains(out.Notes, "one model: its samples vote, and no other model confirms them") {
+		t.Errorf("the notes are %q", out.Notes)
+	}
 }
 
 // TestPETSQLSchemas: schemas that are odd are linked all the same.
@@ -379,8 +383,8 @@ func TestPETSQLNotes(t *testing.T) {
 		preset petsql.Strategy
 		want   []string
 	}{
-		{"one model without exemplars", []string{"a"}, nil, petsql.Strategy{}, []string{"one model", "zero-shot"}},
-		{"one model", []string{"a"}, pool, petsql.Strategy{}, []string{"one model"}},
+		{"one model without exemplars", []string{"a"}, nil, petsql.Strategy{}, []string{"asked once: there was no vote", "zero-shot"}},
+		{"one model", []string{"a"}, pool, petsql.Strategy{}, []string{"asked once: there was no vote"}},
 		{"an empty pool", []string{"a", "b"}, &memory.Pool{}, petsql.Strategy{}, []string{"zero-shot"}},
 		{"a pool of the prompter's own", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{Pool: pool}}}, nil},
 		{"no exemplars wanted", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: -1}}}, nil},
