@@ -114,7 +114,10 @@ func failureRules() []failureRule {
 		oneOf(explained{state, "All corrections of this question are used", "Ask it in other words, or write the SQL by hand"},
 			session.ErrMaxCorrections),
 		oneOf(explained{none, "The answer is kept until the program ends, and forgotten then", ""}, memory.ErrNotPersisted),
-		oneOf(explained{correction, "A follow-up means nothing alone", "Say the question so that it can be understood alone"}, session.ErrNotStandalone),
+		oneOf(explained{
+			correction, "A follow-up cannot be understood alone",
+			"Confirm it with the question in full: ok: THE QUESTION IN FULL in talk, the wording in MCP",
+		}, session.ErrNotStandalone),
 		typed(failureOfCorrection),
 		when(session.ErrInvalidCorrection, func(err error) explained { return explained{correction, tail(err), ""} }),
 		always[*session.RecordError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
@@ -166,7 +169,14 @@ func failureOfCorrection(e *session.CorrectionError) explained {
 		f.advice = "Did you mean " + strings.Join(e.Like, ", ") + "?"
 	}
 	if e.Held != nil {
-		f.advice = strings.TrimSpace(f.advice + " What holds all the same: " + e.Held.String())
+		var rest []string
+		for _, t := range e.Held.Tables {
+			rest = append(rest, t.String()+" is read")
+		}
+		for _, t := range e.Held.Rejected {
+			rest = append(rest, t.String()+" is not read")
+		}
+		f.advice = strings.TrimSpace(f.advice + " The rest of the correction applies: " + strings.Join(rest, ", "))
 	}
 	return f
 }

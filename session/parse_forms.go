@@ -239,7 +239,7 @@ func tablesOf(fields []field) (names []schema.TableName) {
 	return names
 }
 
-// held adds what holds all the same to the error of an unknown table.
+// held adds the rest of the correction, which applies, to the error of an unknown table.
 func (r *reader) held(c Correction, err error) error {
 	bad, _ := err.(*CorrectionError)
 	if bad == nil || len(c.Tables)+len(c.Rejected) == 0 {

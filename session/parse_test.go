@@ -262,8 +262,8 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ why, text, says string }{
-		{"empty", "", "no text"},
-		{"only blanks and control characters", " \n\x00\u200b", "no text"},
+		{"empty", "", "it is empty"},
+		{"only blanks and control characters", " \n\x00\u200b", "it is empty"},
 		{"501 characters", strings.Repeat("é", 501), "501 characters"},
 		{"1 MB", "use table orders because " + strings.Repeat("x ", 1<<19), "characters; the limit is 500"},
 		{"an unknown table", "use table custmers", "no table custmers; did you mean Customers?"},
@@ -275,15 +275,15 @@ func TestParseErrors(t *testing.T) {
 		{"an unknown column", "revenue means orders.totals", "no column orders.totals; did you mean total"},
 		{"an unknown table of a column", "map revenue to ordrs.total", "no table ordrs; did you mean orders?"},
 		{"an unknown column that is used", "use orders.totl for revenue", "no column orders.totl"},
-		{"an unknown table and a known one", "use table custs, not customers", "no table custs (what holds all the same: do not read Customers"},
-		{"without the word", "use purchases, not orders", "no table purchases (what holds all the same: do not read orders"},
-		{"instead of", "use purchases instead of orders", "no table purchases (what holds all the same: do not read orders"},
-		{"only names", "purchases, not orders", "no table purchases (what holds"},
-		{"not this but that", "not orders but purchases", "no table purchases (what holds all the same: do not read orders"},
-		{"another one instead", "do not use orders, use purchase instead", "no table purchase (what holds all the same: do not read orders"},
-		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (what holds all the same: read orders"},
+		{"an unknown table and a known one", "use table custs, not customers", "no table custs (the rest applies: do not read Customers"},
+		{"without the word", "use purchases, not orders", "no table purchases (the rest applies: do not read orders"},
+		{"instead of", "use purchases instead of orders", "no table purchases (the rest applies: do not read orders"},
+		{"only names", "purchases, not orders", "no table purchases (the rest applies"},
+		{"not this but that", "not orders but purchases", "no table purchases (the rest applies: do not read orders"},
+		{"another one instead", "do not use orders, use purchase instead", "no table purchase (the rest applies: do not read orders"},
+		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (the rest applies: read orders"},
 		{"near a table, without the word", "use custmers", "no table custmers; did you mean Customers?"},
-		{"because", "use table purchases, not orders, because it is new", "no table purchases (what holds"},
+		{"because", "use table purchases, not orders, because it is new", "no table purchases (the rest applies"},
 		{"an unknown one, with the word behind it", "use the custmers table", "no table custmers; did you mean Customers?"},
 		{"selected and rejected", "use orders not orders", "both selects and rejects the table orders"},
 	}
@@ -364,7 +364,7 @@ func TestCorrectionJSON(t *testing.T) {
 		{"no column", `{"type":"column","user_term":"x"}`, "!a word of the user"},
 		{"several tables have it", `{"type":"column","user_term":"x","actual_column":"name"}`, "!2 tables have a column name; write Customers.name or clients.name"},
 		{"a term of 101 characters", `{"type":"column","user_term":"` + strings.Repeat("x", 101) + `","actual_column":"orders.total"}`, "!the limit is 100"},
-		{"no text", `{"type":"logic"}`, "!no text"},
+		{"no text", `{"type":"logic"}`, "!it is empty"},
 		{"a text of 501", `{"type":"logic","correction":"` + strings.Repeat("x", 501) + `"}`, "!the limit is 500"},
 	}
 	for _, tt := range tests {

@@ -37,7 +37,7 @@ func (e *CorrectionError) Error() string {
 		text += "; did you mean " + strings.Join(e.Like, ", ") + "?"
 	}
 	if e.Held != nil {
-		text += " (what holds all the same: " + e.Held.String() + ")"
+		text += " (the rest applies: " + e.Held.String() + ")"
 	}
 	return text
 }
@@ -72,7 +72,7 @@ func (c Correction) Resolve(s *schema.Schema) (Correction, error) {
 		}
 	case dialogue.CorrectFilter, dialogue.CorrectLogic, dialogue.CorrectText:
 		if out.Text == "" {
-			err = invalid("it has no text")
+			err = invalid("it is empty: write the correction after no:")
 		}
 	default:
 		err = invalid("its kind %.40q is none of table, join, column, filter, logic and natural_language", c.Kind)
