@@ -123,8 +123,8 @@ func TestNumbers(t *testing.T) {
 			"7", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1e3", "0x0", "seven",
 		} {
 			status, got := s.do(t, path+number, nil, nil)
-			if diff := cmp.Diff(absent, got); status != 404 || diff != "" {
-				t.Errorf("%s%s: %d (-as 7 +got):\n%s", path, number, status, diff)
+			if status != 404 || got["code"] != absent["code"] {
+				t.Errorf("%s%s: %d %v, want as for 7: %v", path, number, status, got, absent)
 			}
 		}
 		if status, _ := s.do(t, path+"0", nil, nil); status != 200 {
