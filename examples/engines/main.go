@@ -116,7 +116,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err := answer.Rows.WriteTable(stdout); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "\nconfidence %.2f: %s\n", answer.Confidence, answer.Ballot.Explain())
+	_, err = fmt.Fprintf(stdout, "\n%s\n%s\n", answer.Closing(), answer.Ballot.Explain())
 	return err
 }
 

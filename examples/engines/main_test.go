@@ -147,7 +147,7 @@ func TestAsk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"SELECT COUNT(*) AS n FROM users", "\n3\n", "confidence"} {
+			for _, want := range []string{"SELECT COUNT(*) AS n FROM users", "\n3\n", "All 7 samples agree."} {
 				if !strings.Contains(strings.ReplaceAll(out, " ", ""), strings.ReplaceAll(want, " ", "")) {
 					t.Errorf("no %q in\n%s", want, out)
 				}

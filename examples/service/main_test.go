@@ -46,9 +46,9 @@ func serve(t *testing.T, model llm.Model, deadline time.Duration) *httptest.Serv
 type event struct {
 	name string
 	data struct {
-		ID, Step, Explanation string
-		Error                 struct{ Class, Message, Advice string }
-		Result                *struct {
+		ID, Step, Closing, Explanation string
+		Error                          struct{ Class, Message, Advice string }
+		Result                         *struct {
 			SQL        string
 			Confidence float64
 			Usage      struct{ Calls int }
@@ -143,7 +143,7 @@ func TestAsk(t *testing.T) {
 			if last.name != "answer" || r == nil || r.SQL != tt.sql || last.data.Error.Class != tt.err || (last.data.Error.Message == "") != (tt.err == "") {
 				t.Fatalf("%+v, %+v: %s", last, r, tt.why)
 			}
-			if steps < 5 || r.Usage.Calls == 0 || r.Usage.Calls > 20 || tt.err == "" && (len(r.Rows.Rows) != 1 || r.Confidence == 0) {
+			if steps < 5 || r.Usage.Calls == 0 || r.Usage.Calls > 20 || tt.err == "" && (len(r.Rows.Rows) != 1 || last.data.Closing == "") {
 				t.Errorf("%d samples were told of; %+v: %s", steps, r, tt.why)
 			}
 		})

@@ -122,7 +122,7 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 	if err := answer.Rows.WriteTable(out); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\nconfidence %.2f: %s\n%d calls\n", answer.Confidence, answer.Ballot.Explain(), answer.Usage.Calls)
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n%d calls\n", answer.Closing(), answer.Ballot.Explain(), answer.Usage.Calls)
 	return err
 }
 

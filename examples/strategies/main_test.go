@@ -13,7 +13,7 @@ func none(string) string { return "" }
 func TestRun(t *testing.T) {
 	for name, part := range map[string]string{
 		"agent": `observation="it is stored in customers.country"`, "maker": `cluster votes="7" answer="customers.country = 'USA'`,
-		"petsql": "round 1 sql=", "qasql": `skipped="no_profile"`, "consensus": `rejected="not-read-only`, "direct": "1 calls",
+		"petsql": "round 1 sql=", "qasql": `skipped="no_profile"`, "consensus": `rejected="not-read-only`, "direct": "\nOne statement; not voted on.\n",
 	} {
 		var out strings.Builder
 		if err := run(t.Context(), []string{"-s", name}, &out, none); err != nil || !strings.Contains(out.String(), part) ||

@@ -220,7 +220,7 @@ func (t *talk) tell(r *texttosql.Result, err error) error {
 		if err := r.Rows.WriteTable(t.out); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "confidence %.2f, %d calls\n", r.Confidence, r.Usage.Calls)
+		fmt.Fprintf(t.out, "%s %d calls\n", printable(r.Closing()), r.Usage.Calls)
 		var shown memory.RetrievedLessons
 		json.Unmarshal(t.Record().Lessons, &shown)
 		for _, l := range shown.Lessons {
