@@ -5,11 +5,11 @@
 //	curl -N -H 'Authorization: Bearer demo' -d '{"question": "Which customers in the USA never ordered?"}' localhost:8080/ask
 //
 // The reply is a stream of server-sent events. It has "progress" for each sample and step that ends, then one "answer"
-// with the result as JSON, its closing line, and the error if there is one. The file of tenants holds, by token, {"db": FILE, "policy":
-// {"DenyTables": […]}}. Tenants of one database share its policy with rules about rows. Each tenant has a scope that
-// gives the parameters of the rules: {"db": FILE, "policy": {"Rows": {"orders": "tenant_id = :tenant"}}, "scope":
-// {"Key": "acme", "Params": {"tenant": 42}}}. Instead of a file a "db" may be a DSN of PostgreSQL, postgres://…. A chi
-// router has the routes.
+// with the result as JSON, its closing line, and the error if there is one. The file of tenants holds, by token,
+// {"db": FILE, "policy": {"DenyTables": […]}}. Tenants of one database share its policy with rules about rows. Each
+// tenant has a scope that gives the parameters of the rules: {"db": FILE, "policy": {"Rows": {"orders": "tenant_id =
+// :tenant"}}, "scope": {"Key": "acme", "Params": {"tenant": 42}}}. Instead of a file a "db" may be a DSN of
+// PostgreSQL, postgres://…. A chi router has the routes.
 package main
 
 import (
