@@ -410,7 +410,30 @@ func (h held) lost() string {
 		}
 		same := func(x mention) bool { return strings.EqualFold(x.Column, column.Name) }
 		if !h.anyMention(same) && !h.writesConstant(c.text) && !named(column.Name, h.stems...) {
-			return tell("The question before says %s, and the statement no longer does.", c.text)
+			return tell("The answer before was about %s, this one is not.", c.text)
+		}
+	}
+	left := before.leavesOut()
+	if left != "" && h.leavesOut() == "" && len(strings.Fields(h.asked)) <= shortFollowUp && !h.asks(ownCondition) {
+		return tell("The statement before has %s, this one does not.", left)
+	}
+	return ""
+}
+
+// shortFollowUp is the most words of a question that names one thing and leaves the rest as it was: "and in Germany?".
+const shortFollowUp = 5
+
+// ownCondition finds words of a short question that says itself which rows are meant: "and those who did?".
+var ownCondition = compile(`(?i)\b(?:did|do|does|have|has|had|who|with|without|including|everyone)\b`)
+
+// leavesOut is the word by which the statement leaves rows or groups out; "": it has none.
+func (h held) leavesOut() string {
+	for i := range h.tokens {
+		switch w := h.word(i); {
+		case w == "HAVING", w == "EXCEPT", w == "NOT" && h.word(i-1) != "IS":
+			return w
+		case w == "NULL" && h.word(i-1) == "IS" && h.Statement.Uses("LEFT"):
+			return "IS NULL"
 		}
 	}
 	return ""

@@ -324,9 +324,23 @@ func TestContradictions(t *testing.T) {
 func TestContradictionsOfTalk(t *testing.T) {
 	held := hold(t)
 	const austrians = "SELECT name FROM guests WHERE nationality = 'Austria'"
+	const never = "SELECT name FROM guests WHERE nationality = 'Austria' AND id NOT IN (SELECT guest_id FROM bookings)"
+	const often = "SELECT name FROM guests JOIN bookings ON guest_id = guests.id WHERE nationality = 'Austria' " +
+		"GROUP BY guests.id HAVING count(*) > 2"
 	for _, tt := range []struct{ why, before, question, statement, rule string }{
 		{"the condition is lost", austrians, "And which of them are VIPs?", "SELECT name FROM guests WHERE is_vip = 1",
 			"lost"},
+		{"what is left out is lost", never, "And from Peru?", "SELECT name FROM guests WHERE nationality = 'Peru'", "lost"},
+		{"it is written in another way", never, "And from Peru?", "SELECT name FROM guests g LEFT JOIN bookings b " +
+			"ON b.guest_id = g.id WHERE nationality = 'Peru' AND b.id IS NULL", ""},
+		{"the groups are no longer chosen", often, "the same for Peru", strings.Replace(strings.Replace(often, "Austria",
+			"Peru", 1), " HAVING count(*) > 2", "", 1), "lost"},
+		{"with another number", often, "the same for Peru", strings.Replace(often, "Austria", "Peru", 1), ""},
+		{"the others", never, "And those who did?", "SELECT name FROM guests WHERE nationality = 'Austria' AND id IN " +
+			"(SELECT guest_id FROM bookings)", ""},
+		{"a question of its own", never, "How many of those from Austria have booked a room in May?",
+			"SELECT count(DISTINCT guest_id) FROM bookings JOIN guests ON guests.id = guest_id WHERE nationality = 'Austria' " +
+				"AND booked_on BETWEEN '2024-05-01' AND '2024-05-31'", ""},
 		{"it is kept", austrians, "And which of them are VIPs?",
 			"SELECT name FROM guests WHERE is_vip = 1 AND nationality = 'Austria'", ""},
 		{"another value of the column", austrians, "and from Peru?",
