@@ -63,7 +63,7 @@ func (s answer) none() string {
 	if s.Truncated || f.limit == "0" {
 		return ""
 	}
-	if s.known && len(f.measures) == 0 && len(f.having) == 0 && f.oneEach() && !f.distinct && len(f.groups) == 0 {
+	if s.lists() && len(f.having) == 0 && f.oneEach() && !f.distinct {
 		if text := short("There are no " + f.rows() + "."); text != "" {
 			return text
 		}
@@ -137,7 +137,7 @@ func (s answer) value() string {
 	}
 	name := s.called(0)
 	switch one := s.known && s.facts.limit == "1" && len(s.facts.order) == 1; {
-	case one && (s.dated() || s.facts.by.isAdjective()):
+	case one && (s.dated() || s.facts.by.isAdjective() || s.facts.by.own && s.facts.by.stamp.is):
 		return ""
 	case one && s.also != "":
 		return capital(s.facts.order[0]) + ": " + text + s.also + "."
@@ -169,11 +169,11 @@ func (s answer) event() string {
 	return capital(extremes(false, true)[least] + " " + name + s.facts.conditions())
 }
 
-// dated reports whether a value of the column of the order is a time, whatever its name.
+// dated reports whether a value of the column of the order is a time, although its name does not say so.
 func (s answer) dated() bool {
 	var v any
 	switch c, i := s.facts.by, s.sorted.item; {
-	case c.of == nil:
+	case c.of == nil, c.stamp.is, isMoment(c.words):
 	case i >= 0:
 		v = s.Rows[0][i]
 	case s.largest != nil:
@@ -327,7 +327,7 @@ func (s answer) counted() string {
 	switch {
 	case s.known && len(f.having) > 0 && !s.limited:
 		return s.countGroups()
-	case !s.known || len(f.measures) > 0 || len(f.groups) > 0 || len(f.having) > 0 || f.limit == strconv.Itoa(n):
+	case !s.lists() || len(f.having) > 0 || f.limit == strconv.Itoa(n):
 		return ""
 	case f.distinct && len(f.shows) == 1:
 		many, sure := Plural(f.shows[0])
