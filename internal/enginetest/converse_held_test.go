@@ -34,7 +34,7 @@ func TestHeld(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Name != "purchases" || bad.Held == nil || !errors.Is(err, session.ErrInvalidCorrection) {
 		t.Fatalf("%v", err)
 	}
-	if f := failure.Of(err); f.Class != failure.Input || !strings.Contains(f.Advice, "do not read customers") {
+	if f := failure.Of(err); f.Class != failure.Input || !strings.Contains(f.Advice, "applies: customers is not read.") {
 		t.Errorf("%+v", f)
 	}
 	rec := talk.Record()
