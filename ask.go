@@ -89,15 +89,16 @@ func (e *Engine) Generate(ctx context.Context, question string, opts ...AskOptio
 // answering is one question on the way to its answer.
 type answering struct {
 	*Engine
-	q       asking
-	env     *strategy.Env
-	task    strategy.Task
-	people  []knowledge.VerifiedQuery // statements that people found right
-	out     *strategy.Outcome         // the outcome of the strategy; before it runs the known answer, nil: none
-	known   bool                      // people know the answer, and no strategy was asked
-	level   vote.Level                // of a known answer; "": by its vote
-	tied    bool                      // a row behind the limit of the answer is equal in the order to the last one before it
-	account *llm.BudgetTracker        // of all model calls for the question
+	q      asking
+	env    *strategy.Env
+	task   strategy.Task
+	people []knowledge.VerifiedQuery // statements that people found right
+	out    *strategy.Outcome         // the outcome of the strategy; before it runs the known answer, nil: none
+	known  bool                      // people know the answer, and no strategy was asked
+	level  vote.Level                // of a known answer; "": by its vote
+	// a row behind the limit of the answer is equal in the order to the last one before it
+	tied    bool
+	account *llm.BudgetTracker // of all model calls for the question
 	res     *Result
 }
 
@@ -154,7 +155,8 @@ func (a *answering) prepare(ctx context.Context, account *llm.BudgetTracker) (er
 	return a.verified(ctx)
 }
 
-// conclude checks the winner of the strategy, says how far it can be trusted and reads its rows. failed is the strategy's error.
+// conclude checks the winner of the strategy, says how far it can be trusted and reads its rows. failed is the
+// strategy's error.
 func (a *answering) conclude(ctx context.Context, failed error) (err error) {
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	runner, err := a.db.Runner(exec.Bounds{})
@@ -226,7 +228,8 @@ func (a *answering) winner(ctx context.Context, runner *exec.Runner) (winner *sq
 }
 
 // generate asks the strategy, which may be foreign code, unless the answer is known.
-func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task, known *strategy.Outcome) (out *strategy.Outcome, err error) {
+func (e *Engine) generate(ctx context.Context, env *strategy.Env, t strategy.Task,
+	known *strategy.Outcome) (out *strategy.Outcome, err error) {
 	switch {
 	case known != nil:
 		return known, nil
@@ -249,7 +252,8 @@ func (a *answering) passed(ctx context.Context, runner *exec.Runner) (winner *sq
 			return c.Statement, nil
 		}
 	}
-	checked, err := runner.Examine(ctx, a.db.Language().Text.Parse(a.out.SQL), append(exec.PlanChecks(), constraints.Check(a.task.Corrections))...)
+	checked, err := runner.Examine(ctx, a.db.Language().Text.Parse(a.out.SQL),
+		append(exec.PlanChecks(), constraints.Check(a.task.Corrections))...)
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +319,8 @@ func (a *answering) found(ctx context.Context) string {
 	}, a.tied)
 }
 
-// caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a person
-// can judge.
+// caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a
+// person can judge.
 func (a *answering) caution(ctx context.Context, runner *exec.Runner, winner *sqltext.Statement) {
 	span := trace.FromContext(ctx)
 	for _, c := range a.out.Candidates {
@@ -492,8 +496,8 @@ func (c call) end(err error) error {
 	return err
 }
 
-// leftOut are the warnings about what a schema lacks, since it cannot be read: a view, a file of a folder. Who asks in a
-// scope gets no tables.
+// leftOut are the warnings about what a schema lacks, since it cannot be read: a view, a file of a folder. Who asks in
+// a scope gets no tables.
 func leftOut(all []trace.Warning) []trace.Warning {
 	return slices.DeleteFunc(all, func(w trace.Warning) bool {
 		return !strings.HasPrefix(w.Code, "broken-") && w.Code != "file-left-out"
@@ -515,13 +519,15 @@ func (e *Engine) warn(ctx context.Context) []trace.Warning {
 	}
 	for _, w := range all {
 		if _, told := e.told.LoadOrStore(w, true); !told && e.logger != nil {
-			e.logger.LogAttrs(ctx, slog.LevelWarn, "texttosql: operator", slog.String("code", w.Code), slog.String("message", w.Message))
+			e.logger.LogAttrs(ctx, slog.LevelWarn, "texttosql: operator", slog.String("code", w.Code),
+				slog.String("message", w.Message))
 		}
 	}
 	return all
 }
 
-// votes is the number of samples that the program asked for, each with one vote; 0: the default, or a strategy that counts otherwise.
+// votes is the number of samples that the program asked for, each with one vote; 0: the default, or a strategy that
+// counts otherwise.
 func (e *Engine) votes() int {
 	switch s := e.strategy.(type) {
 	case strategy.Consensus:
@@ -594,7 +600,9 @@ func (a *answering) answerable() *Answerable {
 	q := answerable.Question{
 		Text: a.q.Text, Evidence: a.q.Evidence, SQL: a.out.SQL, Dialect: a.db.Language().Text,
 		Schema: a.env.Schema, Snapshot: a.env.Snapshot, Knowledge: a.env.Knowledge,
-		Candidates: slices.DeleteFunc(slices.Clone(a.out.Candidates), func(c vote.Candidate) bool { return c.Reason == findings.NoMetric }),
+		Candidates: slices.DeleteFunc(slices.Clone(a.out.Candidates), func(c vote.Candidate) bool {
+			return c.Reason == findings.NoMetric
+		}),
 	}
 	if len(q.Candidates) == 0 {
 		return nil
@@ -605,8 +613,8 @@ func (a *answering) answerable() *Answerable {
 	return new(q.Answerable())
 }
 
-// unanswerable is the error of a question whose score is too low, failed the error that it has already. In a conversation it
-// asks the user what is meant.
+// unanswerable is the error of a question whose score is too low, failed the error that it has already. In a
+// conversation it asks the user what is meant.
 func (a *answering) unanswerable(failed error) error {
 	data, res := a.res.Answerable, a.res
 	if data == nil || data.Score >= a.refuseBelow || providerFailed(failed) {
@@ -621,10 +629,12 @@ func (a *answering) unanswerable(failed error) error {
 		Context: map[string]string{"user_query": a.q.Text, "term": strings.Join(data.Unmet, ", ")},
 	}
 	for i, name := range refusal.Nearest {
-		back.Options = append(back.Options, session.Option{ID: fmt.Sprintf("m%d", i+1), Label: name, Column: columnNamed(a.env.Schema, name)})
+		back.Options = append(back.Options, session.Option{ID: fmt.Sprintf("m%d", i+1), Label: name,
+			Column: columnNamed(a.env.Schema, name)})
 	}
 	if res.SQL != "" {
-		back.Options = append(back.Options, session.Option{ID: "r1", Label: "the answer all the same", SQL: res.SQL, Confidence: res.Confidence})
+		back.Options = append(back.Options, session.Option{ID: "r1", Label: "the answer all the same", SQL: res.SQL,
+			Confidence: res.Confidence})
 	}
 	return back
 }
@@ -661,9 +671,9 @@ func fromSchema(question string, s *schema.Schema) *strategy.Outcome {
 // provingTime bounds the statements by which a contradiction is proved, all together.
 const provingTime = 2 * time.Second
 
-// question compares the winner with the words of its question, and then with a second opinion. The error is a question to the user,
-// or a confidence below the least that the strategy accepts; there are no rows then. An answer that people verified is not
-// compared.
+// question compares the winner with the words of its question, and then with a second opinion. The error is a question
+// to the user, or a confidence below the least that the strategy accepts; there are no rows then. An answer that people
+// verified is not compared.
 func (a *answering) question(ctx context.Context, winner *sqltext.Statement) error {
 	if a.known || winner == nil {
 		return nil
@@ -671,7 +681,8 @@ func (a *answering) question(ctx context.Context, winner *sqltext.Statement) err
 	a.contradict(ctx, winner)
 	err := a.secondOpinion(ctx)
 	if err == nil && a.res.Confidence < a.out.MinConfidence {
-		err = &strategy.AbstainedError{Confidence: a.res.Confidence, Min: a.out.MinConfidence, Closing: a.res.Ballot.Closing()}
+		err = &strategy.AbstainedError{Confidence: a.res.Confidence, Min: a.out.MinConfidence,
+			Closing: a.res.Ballot.Closing()}
 	}
 	if err != nil {
 		a.res.Rows = nil
@@ -679,9 +690,9 @@ func (a *answering) question(ctx context.Context, winner *sqltext.Statement) err
 	return err
 }
 
-// secondOpinion asks another model about an answer on which all samples agree: once, and once more if its result differs. An equal
-// result confirms the answer. Two statements that are equal to each other and differ from the answer are a doubt, about which a
-// conversation asks the user. If the second model fails, nothing changes.
+// secondOpinion asks another model about an answer on which all samples agree: once, and once more if its result
+// differs. An equal result confirms the answer. Two statements that are equal to each other and differ from the answer
+// are a doubt, about which a conversation asks the user. If the second model fails, nothing changes.
 func (a *answering) secondOpinion(ctx context.Context) error {
 	if a.second == nil || a.withoutExecution || a.res.Ballot.Level() != vote.LevelAgreed {
 		return nil
@@ -693,7 +704,8 @@ func (a *answering) secondOpinion(ctx context.Context) error {
 	ctx, span := trace.Start(ctx, "second-opinion")
 	defer span.End()
 	env := *a.env
-	env.Models, env.Host.Learners, env.AskBelow = []llm.Model{a.model(a.second, &llm.TokenLimitTuner{}, a.q, a.account)}, nil, 0
+	env.Models, env.Host.Learners, env.AskBelow = []llm.Model{a.model(a.second, &llm.TokenLimitTuner{}, a.q, a.account)},
+		nil, 0
 
 	task := a.task
 	task.Samples = 0 // those of WithSamples are the first model's
@@ -724,7 +736,8 @@ func (a *answering) secondOpinion(ctx context.Context) error {
 	return a.differ(ctx, &env, ours, theirs[0])
 }
 
-// confirmedBySecond is the part of what a unanimous answer lacks to certainty that an equal result of a second model adds.
+// confirmedBySecond is the part of what a unanimous answer lacks to certainty that an equal result of a second model
+// adds.
 const confirmedBySecond = 0.15
 
 // countBoth counts the results of two candidates.
@@ -760,8 +773,8 @@ func (a *answering) otherResult(ctx context.Context, ours, theirs vote.Candidate
 	return fmt.Sprintf("Another model finds %s of %s.", count(theirs.Rows, "row"), count(theirs.Columns, "column"))
 }
 
-// contradict compares the winner with its question. Each contradiction is a warning, and lowers the confidence as a doubt of the
-// vote does.
+// contradict compares the winner with its question. Each contradiction is a warning, and lowers the confidence as a
+// doubt of the vote does.
 func (a *answering) contradict(ctx context.Context, winner *sqltext.Statement) {
 	question := a.task
 	question.Earlier = nil // words of a follow-up count here
@@ -792,11 +805,12 @@ func (a *answering) unchanged(winner *sqltext.Statement) []vote.Finding {
 		winner.Dialect().Parse(a.q.talk.corrected).Normalize() != winner.Normalize() {
 		return nil
 	}
-	return []vote.Finding{{Rule: "correction-unchanged", Detail: "The statement is the same as before the correction.", Doubt: 1}}
+	return []vote.Finding{{Rule: "correction-unchanged", Detail: "The statement is the same as before the correction.",
+		Doubt: 1}}
 }
 
-// remark warns of rows that usually do not count, with the answer without them. It changes neither level nor confidence. A
-// metric, a term and a person who confirmed the statement settle which rows count.
+// remark warns of rows that usually do not count, with the answer without them. It changes neither level nor
+// confidence. A metric, a term and a person who confirmed the statement settle which rows count.
 func (a *answering) remark(ctx context.Context, reading doubt.QuestionFeatures, answer contradict.Answer) {
 	began := a.res.Trace.Started()
 	ends, _ := ctx.Deadline()
@@ -817,8 +831,8 @@ func (a *answering) remark(ctx context.Context, reading doubt.QuestionFeatures, 
 // isLate reports whether half of the time of a question is over. Zero ends: it has no limit.
 func isLate(began, now, ends time.Time) bool { return !ends.IsZero() && ends.Sub(now) < now.Sub(began) }
 
-// proving returns what runs the statements that prove a contradiction, all within provingTime; nil where nothing may run, or where
-// each statement is billed by what it scans. done frees it.
+// proving returns what runs the statements that prove a contradiction, all within provingTime; nil where nothing may
+// run, or where each statement is billed by what it scans. done frees it.
 func (a *answering) proving(ctx context.Context) (query func(string) *result.Table, done func()) {
 	if a.withoutExecution || a.db.Language().BillsScans {
 		return nil, func() {}

@@ -48,7 +48,8 @@ func (e *BatchError) Unwrap() error { return e.Err }
 // To resume a batch after a crash, record its replies (llm/replay): give New the model
 // llm.Chain(model, player.Or, recorder.Record). Asking the same questions again pays only for missing replies.
 // WithClock(player.Now) keeps all questions on the day on which the batch began.
-func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], parallel int, opts ...AskOption) iter.Seq2[BatchResult, error] {
+func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], parallel int,
+	opts ...AskOption) iter.Seq2[BatchResult, error] {
 	return func(yield func(BatchResult, error) bool) {
 		shared, err := heeding("AskAll", "", opts, "WithProgress", "WithMemory")
 		if err != nil {
@@ -79,7 +80,8 @@ func (e *Engine) AskAll(ctx context.Context, questions iter.Seq[Question], paral
 }
 
 // askAll returns the reason for an early end. It is nil if all questions were asked or the caller left the loop.
-func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], shared asking, parallel int, yield func(BatchResult, error) bool) error {
+func (e *Engine) askAll(caller context.Context, questions iter.Seq[Question], shared asking, parallel int,
+	yield func(BatchResult, error) bool) error {
 	type ended struct {
 		BatchResult
 		err error
@@ -143,9 +145,9 @@ func (f *failures) hopeless() error {
 	return f.last
 }
 
-// note looks at how a question ended. A refused key, account or permission (status 401, 402 or 403) ends the batch. So does a
-// reply that could not be stored, since the replies after it would be lost too. Any other permanent error may be due to the
-// question: it ends the batch if a second question has the same, and none had a reply.
+// note looks at how a question ended. A refused key, account or permission (status 401, 402 or 403) ends the batch. So
+// does a reply that could not be stored, since the replies after it would be lost too. Any other permanent error may be
+// due to the question: it ends the batch if a second question has the same, and none had a reply.
 func (f *failures) note(r *Result, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,8 +182,8 @@ func is(err error, targets ...error) bool {
 	return false
 }
 
-// unstored holds the first error of storing a reply of one question (llm/replay). The question goes on with the reply, which
-// is paid for, and ends with the error.
+// unstored holds the first error of storing a reply of one question (llm/replay). The question goes on with the reply,
+// which is paid for, and ends with the error.
 type unstored struct {
 	mu    sync.Mutex
 	first *atomicfile.StoreError

@@ -21,8 +21,7 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// Conversation is a dialogue: questions, follow-ups, choices, corrections and confirmations. It
-// works with every strategy.
+// Conversation is a dialogue of questions, follow-ups, choices, corrections and confirmations, with any strategy.
 //
 // The store's journal has every model reply before the reply is used. The store also has the record before and after
 // every step. So a conversation survives its process: Resume replays the journal and pays for no reply twice. A
@@ -35,7 +34,8 @@ import (
 //   - any error of Engine.Ask.
 //
 // While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes
-// another Conversation with the same id, in any process on session.FileStore: call again later. Safe for concurrent use.
+// another Conversation with the same id, in any process on session.FileStore: call again later. Safe for concurrent
+// use.
 type Conversation struct {
 	// MaxCorrections limits the corrections of a question; 0 means 3, a negative value means none. Set it
 	// before the first call.
@@ -61,7 +61,8 @@ func (e busyError) Is(target error) bool { return target == exec.ErrBusy }
 
 // Explain reports that the conversation is answering another question.
 func (e busyError) Explain() failure.Report {
-	return failure.Report{Class: failure.Busy, Message: "The conversation is answering another question", Advice: "Wait for it, and ask again"}
+	return failure.Report{Class: failure.Busy, Message: "The conversation is answering another question",
+		Advice: "Wait for it, and ask again"}
 }
 
 // As finds the session.StateError.
@@ -92,9 +93,11 @@ func (e *Engine) NewConversation(store session.Store) *Conversation {
 //
 // A conversation whose process died is "active". Resume takes it over; a process that still works on it then
 // gets session.ErrConflict.
-func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string, opts ...AskOption) (*Conversation, error) {
+func (e *Engine) OpenConversation(ctx context.Context, store session.Store, id string,
+	opts ...AskOption) (*Conversation, error) {
 	if store == nil {
-		return nil, &strategy.ConfigError{Field: "texttosql: OpenConversation", Problem: "the store is nil; give it that of NewConversation"}
+		return nil, &strategy.ConfigError{Field: "texttosql: OpenConversation",
+			Problem: "the store is nil; give it that of NewConversation"}
 	}
 	q, err := heeding("OpenConversation", "", opts)
 	if err == nil {
@@ -132,7 +135,8 @@ func (s *Conversation) begin(ctx context.Context, call string, a *asking) (end f
 	if s.core == nil {
 		return nil, errNoEngine
 	}
-	busy := busyError{&session.StateError{Call: call, State: rec.State, Hint: "another call works on it: wait, and call again"}}
+	busy := busyError{&session.StateError{Call: call, State: rec.State,
+		Hint: "another call works on it: wait, and call again"}}
 	if _, taken := s.talking.LoadOrStore(rec.ID, true); taken {
 		return nil, busy
 	}
@@ -281,7 +285,8 @@ func (s *Conversation) Choose(ctx context.Context, optionID string) (*Result, er
 		if t.Text = o.Label; c.Kind != "" {
 			t.Correction = &c
 		} else {
-			t.Answer = &session.Answer{SQL: o.SQL, Confidence: 1, Level: string(vote.LevelChosen), Closing: vote.LevelChosen.Closing()}
+			t.Answer = &session.Answer{SQL: o.SQL, Confidence: 1, Level: string(vote.LevelChosen),
+				Closing: vote.LevelChosen.Closing()}
 		}
 		return t, nil
 	})
@@ -324,7 +329,8 @@ func (s *Conversation) correct(
 	switch rec.State {
 	case session.AwaitingCorrection, session.Completed, session.Failed:
 	default:
-		return nil, &session.StateError{Call: call, State: rec.State, Hint: "only a pending question, an answer or a failure can be corrected"}
+		return nil, &session.StateError{Call: call, State: rec.State,
+			Hint: "only a pending question, an answer or a failure can be corrected"}
 	}
 	if err := s.fresh(ctx, &rec); err != nil {
 		return nil, err
@@ -341,7 +347,8 @@ func (s *Conversation) correct(
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind == dialogue.TurnCorrection && t.Correction.Kind != dialogue.CorrectText && rec.Corrected() >= s.mostCorrections() {
+	if t.Kind == dialogue.TurnCorrection && t.Correction.Kind != dialogue.CorrectText &&
+		rec.Corrected() >= s.mostCorrections() {
 		return nil, session.ErrMaxCorrections
 	}
 	err = s.take(ctx, t)

@@ -34,12 +34,13 @@ import (
 type talk struct {
 	corrections []session.Correction
 	earlier     []session.PreviousTurn
-	known       *strategy.Outcome                    // the answer, where no strategy is to be asked
-	level       vote.Level                           // of that answer; "": by its vote
-	corrected   string                               // the statement that the user's last words correct; "": they correct none
-	recorded    []llm.Middleware                     // the player and the recorder of the journal
-	ready       func(*strategy.Env) error            // the question begins
-	stage       func(context.Context, session.State) // the strategy announces a state
+	known       *strategy.Outcome // the answer, where no strategy is to be asked
+	level       vote.Level        // of that answer; "": by its vote
+	// the statement that the user's last words correct; "": they correct none
+	corrected string
+	recorded  []llm.Middleware                     // the player and the recorder of the journal
+	ready     func(*strategy.Env) error            // the question begins
+	stage     func(context.Context, session.State) // the strategy announces a state
 }
 
 func (t *talk) replies() []llm.Middleware {
@@ -71,7 +72,8 @@ func (t *talk) answer() (*strategy.Outcome, vote.Level) {
 // asked is the current question of a record.
 func (s *Conversation) asked(r *session.Record) asking {
 	t := r.Turns[r.Turn()]
-	return asking{Question: Question{ID: r.ID, Text: t.Text, Evidence: t.Evidence, Samples: t.Samples}, withoutMemory: t.WithoutMemory, recall: recalled(r)}
+	return asking{Question: Question{ID: r.ID, Text: t.Text, Evidence: t.Evidence, Samples: t.Samples},
+		withoutMemory: t.WithoutMemory, recall: recalled(r)}
 }
 
 // day says on which day the current question was first asked; "": the engine has no clock.
@@ -124,11 +126,13 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	ctx, stop := context.WithCancelCause(caller)
 	defer stop(nil)
 	rec := s.Record()
-	r := &running{Conversation: s, stop: stop, reached: rec.State == dialogue.SchemaLoading || rec.State == dialogue.QueryUnderstanding}
+	r := &running{Conversation: s, stop: stop, reached: rec.State == dialogue.SchemaLoading ||
+		rec.State == dialogue.QueryUnderstanding}
 	a.ID = cmp.Or(a.ID, rec.ID)
 	a.day, a.Evidence = s.day(&rec), said(&rec)
 	a.talk = &talk{
-		corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce,
+		corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, level: vote.LevelChosen, ready: r.ready,
+		stage: r.announce,
 	}
 	if answered, _ := known(&rec); answered != nil && rec.Turns[rec.Last()].Kind == dialogue.TurnCorrection {
 		a.talk.corrected = answered.SQL
@@ -151,8 +155,9 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 		res.Warnings, s.found = append(res.Warnings, s.found...), nil
 	}
 	if t := rec.Turns[rec.Last()]; t.Correction != nil && t.Correction.Kind == dialogue.CorrectText && res != nil {
-		res.Warnings = append(res.Warnings, trace.Warning{Code: "correction-as-text", Message: "the correction is shown to the model as it is, and nothing is held to it: " +
-			"write \"use table X, not Y\", \"join on A.x = B.y\" or \"word means A.x\""})
+		res.Warnings = append(res.Warnings, trace.Warning{Code: "correction-as-text",
+			Message: "the correction is shown to the model as it is, and nothing is held to it: " +
+				"write \"use table X, not Y\", \"join on A.x = B.y\" or \"word means A.x\""})
 	}
 	if cause := r.unsaved(); cause != nil {
 		err = cause
@@ -167,7 +172,8 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	if c.Kind == "" {
 		return res, err
 	}
-	if err := s.take(caller, session.Turn{Kind: dialogue.TurnChoice, Option: o.ID, Text: o.Label, Correction: &c}); err != nil {
+	if err := s.take(caller, session.Turn{Kind: dialogue.TurnChoice, Option: o.ID, Text: o.Label,
+		Correction: &c}); err != nil {
 		return res, err
 	}
 	if res, err = s.again(caller); res != nil {
@@ -244,7 +250,8 @@ func (r *running) keep(rec *session.Record) {
 // order is the place of a state in a run; 0: it is no part of one.
 func order(s session.State) int {
 	return slices.Index([]session.State{
-		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL,
+		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins,
+		dialogue.GeneratingSQL,
 		dialogue.ExecutingQuery, session.AwaitingCorrection, session.Completed, session.Failed, session.Interrupted,
 	}, s)
 }
@@ -396,7 +403,8 @@ func ending(err error) session.State {
 		return session.AwaitingCorrection
 	case is(err, context.Canceled, context.DeadlineExceeded, llm.ErrBudget, exec.ErrBusy), errors.As(err, &unsaved):
 		return session.Interrupted
-	case errors.As(err, &none) && len(none.Failed) > 0, none == nil && (errors.As(err, &provider) || errors.As(err, new(*llm.ReplyError))):
+	case errors.As(err, &none) && len(none.Failed) > 0, none == nil &&
+		(errors.As(err, &provider) || errors.As(err, new(*llm.ReplyError))):
 		return session.Interrupted
 	}
 	return session.Failed
@@ -423,8 +431,8 @@ func taught(r *session.Record) (kept memory.LearnResult) {
 	return kept
 }
 
-// learn learns from a question that came to its end, and returns what was learned for the record. What could not be kept is a
-// warning: the answer is there.
+// learn learns from a question that came to its end, and returns what was learned for the record. What could not be
+// kept is a warning: the answer is there.
 func (s *running) learn(ctx context.Context, r *session.Record, res *Result, completed bool) json.RawMessage {
 	asked, ended := r.Turns[r.Turn()], r.Turns[r.Last()]
 	if s.engine().lessons == nil || asked.WithoutMemory || res == nil {
@@ -439,14 +447,15 @@ func (s *running) learn(ctx context.Context, r *session.Record, res *Result, com
 	}
 	learned, err := s.engine().learnFrom(ctx, ep, res.outcome())
 	if err != nil {
-		res.Warnings = append(res.Warnings, trace.Warning{Code: "lessons-not-kept", Message: prompttext.ErrorLine(redact.Line(err.Error()), false)})
+		res.Warnings = append(res.Warnings,
+			trace.Warning{Code: "lessons-not-kept", Message: prompttext.ErrorLine(redact.Line(err.Error()), false)})
 	}
 	text, _ := json.Marshal(learned) // lists of texts
 	return text
 }
 
-// takeBack takes back what an answer said for the lessons, since it is corrected. It follows the save of the correction:
-// one that was not saved takes nothing back. What cannot be taken back is a warning.
+// takeBack takes back what an answer said for the lessons, since it is corrected. It follows the save of the
+// correction: one that was not saved takes nothing back. What cannot be taken back is a warning.
 func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c session.Correction) error {
 	if s.engine().lessons == nil || s.engine().withoutMemory {
 		return nil
@@ -513,7 +522,8 @@ func (s *Conversation) failure(r *session.Record, res *Result, err error) *sessi
 	f.Question, f.Corrections = r.Turns[r.Turn()].Text, r.Corrected()
 	f.Error, f.Message = prompttext.ErrorLine(redact.Line(err.Error()), false), failure.Of(err).Message
 	if f.Corrections >= s.mostCorrections() {
-		f.Recommendations = append(f.Recommendations, "All corrections of this question are used: ask it in other words, or write the SQL by hand.")
+		f.Recommendations = append(f.Recommendations,
+			"All corrections of this question are used: ask it in other words, or write the SQL by hand.")
 	}
 	return &f
 }

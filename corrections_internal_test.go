@@ -19,7 +19,8 @@ import (
 func TestLastLookAtCorrections(t *testing.T) {
 	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.sqlite")))(t)
 	defer pool.Close()
-	testutil.Value(pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); CREATE TABLE c(x INTEGER)"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE a(x INTEGER, y INTEGER); CREATE TABLE b(x INTEGER); " +
+		"CREATE TABLE c(x INTEGER)"))(t)
 	e := testutil.Value(New(pool, &llmtest.Script{}))(t)
 	a, b := schema.TableName{Name: "a"}, schema.TableName{Name: "b"}
 	same := schema.Join{Left: schema.ColumnName{Table: a, Column: "x"}, Right: schema.ColumnName{Table: b, Column: "x"}}

@@ -21,7 +21,8 @@ var (
 	ErrBudget = errors.New("texttosql: budget spent")
 	// ErrNoTables reports that the engine may not read any table. Either the policy denies every table, or the
 	// database is empty. SQLite makes an empty file when it first opens a file that does not exist.
-	ErrNoTables error = &plainError{"the database has no table that may be read; look at its path and at the policy", "empty"}
+	ErrNoTables error = &plainError{"the database has no table that may be read; look at its path and at the policy",
+		"empty"}
 	// ErrNoModel reports that an engine made with NoModel received a question without a verified answer.
 	ErrNoModel error = &plainError{"the question needs a model, and the engine has none (NoModel): " +
 		"it runs statements, and answers what people verified", "no-model"}

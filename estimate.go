@@ -52,7 +52,8 @@ func (e *Engine) Estimate(ctx context.Context, question string, opts ...AskOptio
 	var out Estimated
 	for i, course := range []course{
 		{needed: 1}, {needed: 2}, {needed: 2, replies: []string{varied}}, {needed: 2, replies: []string{invalid}},
-		{broken: true, replies: []string{varied}}, {broken: true, replies: []string{invalid}}, {broken: true, replies: []string{varied, invalid}},
+		{broken: true, replies: []string{varied}}, {broken: true, replies: []string{invalid}},
+		{broken: true, replies: []string{varied, invalid}},
 	} {
 		env, err := e.env(trace.NewContext(ctx, nil), q, e.budget.Start())
 		if err != nil {
@@ -93,12 +94,13 @@ func (e *Estimated) take(u llm.Usage) {
 	least, most := &e.Least, &e.Most
 	least.Calls, most.Calls = min(least.Calls, u.Calls), max(most.Calls, u.Calls)
 	least.PromptTokens, most.PromptTokens = min(least.PromptTokens, u.PromptTokens), max(most.PromptTokens, u.PromptTokens)
-	least.CompletionTokens, most.CompletionTokens = min(least.CompletionTokens, u.CompletionTokens), max(most.CompletionTokens, u.CompletionTokens)
+	least.CompletionTokens, most.CompletionTokens = min(least.CompletionTokens, u.CompletionTokens),
+		max(most.CompletionTokens, u.CompletionTokens)
 	least.Money, most.Money = min(least.Money, u.Money), max(most.Money, u.Money)
 }
 
-// shownFirst is how prompts about a table begin that words of the question put first, and, of two, about one that a key joins
-// to it. Judges of tables say yes to these alone.
+// shownFirst is how prompts about a table begin that words of the question put first, and, of two, about one that a key
+// joins to it. Judges of tables say yes to these alone.
 func shownFirst(ctx context.Context, env *strategy.Env, t strategy.Task, n int) (about []string, err error) {
 	links, err := linker.Lexical{Tables: 1, Fill: true}.Link(ctx, env.LinkerInput(t, nil))
 	if err != nil || len(links.Tables) == 0 {
@@ -181,7 +183,9 @@ func (r *rehearsal) reply(ctx context.Context, model int, req llm.Request) (llm.
 // says answers a yes-or-no question. The answer is no if the question is about one table that is not needed.
 func (r *rehearsal) says(req llm.Request) bool {
 	text := req.Messages[len(req.Messages)-1].Text
-	return req.Purpose != "table" && req.Purpose != "score" || slices.ContainsFunc(r.about, func(t string) bool { return strings.Contains(text, t) })
+	return req.Purpose != "table" && req.Purpose != "score" || slices.ContainsFunc(r.about, func(t string) bool {
+		return strings.Contains(text, t)
+	})
 }
 
 // least is the smallest value that a JSON schema describes, with yes or no in the place of a boolean.

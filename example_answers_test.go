@@ -14,7 +14,8 @@ import (
 )
 
 func ExampleWithKnowledge() {
-	m, err := knowledge.Read(strings.NewReader(`{"metrics": [{"name": "revenue", "expr": "SUM(orders.total)", "where": "orders.total > 15"}],
+	m, err := knowledge.Read(
+		strings.NewReader(`{"metrics": [{"name": "revenue", "expr": "SUM(orders.total)", "where": "orders.total > 15"}],
 		"tables": [{"name": "orders"}]}`))
 	if err != nil {
 		fmt.Println(err)

@@ -178,7 +178,8 @@ func ExampleEngine_AskAll() {
 		if err != nil {
 			panic(err)
 		}
-		engine, err := texttosql.New(inMemory(), llm.Chain(model, player.Or, recorder.Record), texttosql.WithStrategy(strategy.Direct{}))
+		engine, err := texttosql.New(inMemory(), llm.Chain(model, player.Or, recorder.Record),
+			texttosql.WithStrategy(strategy.Direct{}))
 		if err != nil {
 			panic(err)
 		}
@@ -267,7 +268,8 @@ func ExampleWithScope() {
 // What the program knows about its data, and what belongs to one question, go
 // into the prompts in different ways.
 func ExampleWithDescriptions() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT count(*) FROM orders WHERE total > 15"), Repeat: true}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT count(*) FROM orders WHERE total > 15"),
+		Repeat: true}}}
 	engine, err := texttosql.New(inMemory(), model,
 		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithInstructions("Amounts are in crowns."),
@@ -286,10 +288,12 @@ func ExampleWithDescriptions() {
 // A log of statements that people ran says what they mean by churn: the names of the schema do not.
 func ExampleWithMemory_history() {
 	past := []memory.Exemplar{ // of a file (memory.ReadExemplars), or of a table of the database's log
-		{Question: "churn by quarter", SQL: "SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer FROM orders)", Past: true},
+		{Question: "churn by quarter", SQL: "SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer FROM orders)",
+			Past: true},
 		{SQL: "SELECT sum(total) FROM orders", Past: true},
 	}
-	engine, err := texttosql.New(inMemory(), says("```sql\nSELECT count(*) FROM customers\n```"), texttosql.WithMemory(memory.Options{Exemplars: past}),
+	engine, err := texttosql.New(inMemory(), says("```sql\nSELECT count(*) FROM customers\n```"),
+		texttosql.WithMemory(memory.Options{Exemplars: past}),
 		texttosql.WithStrategy(strategy.Pipeline{Linker: linker.Lexical{}}))
 	if err != nil {
 		panic(err)
@@ -343,7 +347,8 @@ func ExampleWithProgress() {
 
 // A result as JSON holds no rows unless they are asked for.
 func ExampleResult_MarshalWithRows() {
-	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers WHERE id = 1"), texttosql.WithStrategy(strategy.Direct{}))
+	engine, err := texttosql.New(inMemory(), says("SELECT name FROM customers WHERE id = 1"),
+		texttosql.WithStrategy(strategy.Direct{}))
 	if err != nil {
 		panic(err)
 	}

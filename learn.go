@@ -54,7 +54,8 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskO
 	if err != nil {
 		return fmt.Errorf("texttosql: confirming an answer: %w", err)
 	}
-	pair := memory.Exemplar{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, By: q.user, Valueless: e.valueless(ctx, verdict.SQL)}
+	pair := memory.Exemplar{Scope: e.ScopeKey(), Question: strings.TrimSpace(question), SQL: verdict.SQL, By: q.user,
+		Valueless: e.valueless(ctx, verdict.SQL)}
 	if e.clock != nil {
 		at := e.clock().Round(0)
 		pair.At = &at
@@ -94,16 +95,18 @@ func emptyShare(confirmed []memory.Exemplar) float64 {
 	return doubt.Rules{}.LearnEmptyRate(empty, known)
 }
 
-// peopleSaid are the statements that people found right: those of the knowledge that the policy allows, then the confirmed answers
-// of the scope.
-func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (list []knowledge.VerifiedQuery, err error) {
+// peopleSaid are the statements that people found right: those of the knowledge that the policy allows, then the
+// confirmed answers of the scope.
+func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (list []knowledge.VerifiedQuery,
+	err error) {
 	if env.Knowledge != nil {
 		list = append(list, env.Knowledge.VerifiedQueries...)
 	}
 	learned, err := e.learn(ctx, env.Snapshot, q)
 	for _, p := range learned.confirmed {
 		if p.Evidence == "" {
-			list = append(list, knowledge.VerifiedQuery{Question: p.Question, SQL: p.SQL, VerifiedBy: p.By, VerifiedAt: day(p.At)})
+			list = append(list, knowledge.VerifiedQuery{Question: p.Question, SQL: p.SQL, VerifiedBy: p.By,
+				VerifiedAt: day(p.At)})
 		}
 	}
 	return list, err
@@ -165,7 +168,8 @@ func (a *answering) verified(ctx context.Context) error {
 	return nil
 }
 
-// mayBe is a quick look at whether a question is another one but for some constants: a third of its words stand in front and behind.
+// mayBe is a quick look at whether a question is another one but for some constants: a third of its words stand in
+// front and behind.
 func mayBe(verified, question string) bool {
 	known, asked := words.Of(verified), words.Of(question)
 	same := 0
@@ -179,7 +183,8 @@ func mayBe(verified, question string) bool {
 }
 
 // stored reports whether every parameter has its default, or a value that its column holds.
-func (e *Engine) stored(ctx context.Context, m knowledge.Model, s *schema.Schema, v knowledge.VerifiedQuery, values map[string]string) (bool, error) {
+func (e *Engine) stored(ctx context.Context, m knowledge.Model, s *schema.Schema, v knowledge.VerifiedQuery,
+	values map[string]string) (bool, error) {
 	for _, p := range v.Params {
 		text, given := values[p.Name]
 		if !given || text == p.Default {
@@ -197,7 +202,8 @@ func (e *Engine) stored(ctx context.Context, m knowledge.Model, s *schema.Schema
 	return true, nil
 }
 
-// holds reports whether a column holds a text, or the number that it is. The error is ctx.Err(): what cannot be looked up is not held.
+// holds reports whether a column holds a text, or the number that it is. The error is ctx.Err(): what cannot be looked
+// up is not held.
 func (e *Engine) holds(ctx context.Context, c schema.ColumnName, text string) (bool, error) {
 	candidates := []any{text}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -217,8 +223,8 @@ func (e *Engine) holds(ctx context.Context, c schema.ColumnName, text string) (b
 // nearestVerified is how many verified questions an answer is compared with.
 const nearestVerified = 10
 
-// likeVerified raises the confidence of an answer that has the shape of a verified one, and says which. A contradiction of the
-// question counts more than the shape.
+// likeVerified raises the confidence of an answer that has the shape of a verified one, and says which. A contradiction
+// of the question counts more than the shape.
 func (a *answering) likeVerified(ctx context.Context, winner *sqltext.Statement) {
 	if len(a.res.contradictions) > 0 {
 		return
@@ -228,8 +234,8 @@ func (a *answering) likeVerified(ctx context.Context, winner *sqltext.Statement)
 	}
 }
 
-// verifiedShape finds a verified query with the shape of the answer (sqltext.Statement.Template) among those whose questions are
-// nearest. false: there is none.
+// verifiedShape finds a verified query with the shape of the answer (sqltext.Statement.Template) among those whose
+// questions are nearest. false: there is none.
 func (a *answering) verifiedShape(ctx context.Context, answer *sqltext.Statement) (knowledge.Provenance, bool) {
 	if len(a.out.Candidates) == 0 || len(a.people) == 0 {
 		return knowledge.Provenance{}, false
@@ -240,7 +246,8 @@ func (a *answering) verifiedShape(ctx context.Context, answer *sqltext.Statement
 			pool.Pairs = append(pool.Pairs, memory.Exemplar{ID: strconv.Itoa(i), Question: v.Question, SQL: v.SQL})
 		}
 	}
-	near, err := memory.Similar{Pool: pool, K: nearestVerified, WithoutValues: a.env.WithoutValues}.Pick(ctx, a.env.Schema, a.q.Text)
+	near, err := memory.Similar{Pool: pool, K: nearestVerified, WithoutValues: a.env.WithoutValues}.Pick(ctx, a.env.Schema,
+		a.q.Text)
 	if err != nil {
 		return knowledge.Provenance{}, false
 	}
@@ -263,8 +270,8 @@ func templateOf(d sqltext.Dialect, v knowledge.VerifiedQuery) string {
 	return d.Parse(sql).Template()
 }
 
-// raised is the confidence of an answer that has the shape of a verified one: half of what it lacks is gained. All 15 such
-// answers of the recorded votes on EHRSQL were right, of the others .601: the direction is sure, the size is not.
+// raised is the confidence of an answer that has the shape of a verified one: half of what it lacks is gained. All 15
+// such answers of the recorded votes on EHRSQL were right, of the others .601: the direction is sure, the size is not.
 func raised(confidence float64) float64 { return confidence + (1-confidence)/2 }
 
 // recall returns the lessons that a question may be shown, without those that name what its policy denies. nil: none.
@@ -284,8 +291,12 @@ func (e *Engine) recall(ctx context.Context, q asking) (*memory.RetrievedLessons
 	policy := e.db.Policy()
 	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
 		text := strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " ")
-		words := strings.FieldsFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-		return policy.Mentions(text) || slices.ContainsFunc(words, func(word string) bool { return denied[schema.FoldCase(word)] })
+		words := strings.FieldsFunc(text, func(c rune) bool {
+			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+		})
+		return policy.Mentions(text) || slices.ContainsFunc(words, func(word string) bool {
+			return denied[schema.FoldCase(word)]
+		})
 	})
 	return r, nil
 }
@@ -306,10 +317,11 @@ func (e *Engine) learnedFor(ctx context.Context, q asking) (*memory.RetrievedLes
 	if declared == nil {
 		declared = live
 	}
-	r, err := e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: declared, Live: live}, func(sql string) error {
-		_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
-		return err
-	})
+	r, err := e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: declared, Live: live},
+		func(sql string) error {
+			_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +457,8 @@ type namesOf struct {
 }
 
 // snapshot returns the present state of the database, with the schema described and called as lessons tell.
-func (e *Engine) snapshot(ctx context.Context, lessons *memory.RetrievedLessons) (s *snapshot.Snapshot, d described, err error) {
+func (e *Engine) snapshot(ctx context.Context, lessons *memory.RetrievedLessons) (s *snapshot.Snapshot, d described,
+	err error) {
 	if s, err = e.db.Snapshot(ctx); err != nil {
 		return nil, d, err
 	}
@@ -497,7 +510,8 @@ func (e *Engine) describe(ctx context.Context, of named) (d described, err error
 		}
 	}
 	if len(d.unknown) > 0 && !e.narrowed {
-		e.db.Warn(trace.Warning{Code: "unknown-description", Message: "descriptions of names that do not exist: " + strings.Join(d.unknown, ", ")})
+		e.db.Warn(trace.Warning{Code: "unknown-description", Message: "descriptions of names that do not exist: " +
+			strings.Join(d.unknown, ", ")})
 	}
 	if e.knowledge != nil {
 		d.knowledge = new(e.knowledge.Restrict(d.schema))
@@ -514,7 +528,9 @@ type learned struct {
 }
 
 // answers are what confirmed and configured answers tell, by the state of the confirmed ones.
-var answers = &snapshot.Derived[answersOf, learned]{Size: func(_ answersOf, l learned) int { return 1000 * len(l.past) }}
+var answers = &snapshot.Derived[answersOf, learned]{Size: func(_ answersOf, l learned) int {
+	return 1000 * len(l.past)
+}}
 
 // answersOf is a list of confirmed answers, those of all scopes.
 type answersOf struct {
@@ -522,8 +538,8 @@ type answersOf struct {
 	n     int
 }
 
-// learn returns what confirmed and configured answers tell. It is the same as long as nothing was confirmed, so that the pool
-// is indexed once.
+// learn returns what confirmed and configured answers tell. It is the same as long as nothing was confirmed, so that
+// the pool is indexed once.
 func (e *Engine) learn(ctx context.Context, s *snapshot.Snapshot, q asking) (learned, error) {
 	var confirmed []memory.Exemplar
 	if !e.forgets(q) {
@@ -538,9 +554,12 @@ func (e *Engine) learn(ctx context.Context, s *snapshot.Snapshot, q asking) (lea
 	}
 	return answers.Of(ctx, s, of, func(context.Context) (learned, error) {
 		scope := e.ScopeKey()
-		kept := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Exemplar) bool { return p.Scope != scope || e.mentions(p) })
+		kept := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Exemplar) bool {
+			return p.Scope != scope || e.mentions(p)
+		})
 		shown := slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Exemplar) bool { return !e.mayShow(p) })
 		solved := slices.DeleteFunc(slices.Clone(shown), func(p memory.Exemplar) bool { return p.Past })
-		return learned{kept, &memory.Pool{Pairs: slices.Concat(kept, solved)}, slices.Concat(shown, kept), emptyShare(kept)}, nil
+		return learned{kept, &memory.Pool{Pairs: slices.Concat(kept, solved)}, slices.Concat(shown, kept),
+			emptyShare(kept)}, nil
 	})
 }

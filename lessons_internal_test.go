@@ -88,7 +88,8 @@ func TestLearnedOnce(t *testing.T) {
 	}
 	for i, question := range []string{"Which customers are there?", "Who are they?"} {
 		before := pool()
-		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil && !errors.Is(err, memory.ErrNotPersisted) {
+		if err := e.Confirm(t.Context(), question, "SELECT Name FROM PROD_Customer"); err != nil &&
+			!errors.Is(err, memory.ErrNotPersisted) {
 			t.Fatal(err)
 		}
 		if after := pool(); after == before || len(after.Pairs) != i+1 || pool() != after {
@@ -101,7 +102,8 @@ func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
 	t.Helper()
 	list := testutil.Value(l.All())(t)
 	for _, k := range list {
-		lines = append(lines, fmt.Sprintf("%s %s>%s%s %.2f %d/%d/%d", k.Kind, k.From, k.To, k.Text, k.Confidence, k.Retrieved, k.Applied, k.Successful))
+		lines = append(lines, fmt.Sprintf("%s %s>%s%s %.2f %d/%d/%d", k.Kind, k.From, k.To, k.Text, k.Confidence, k.Retrieved,
+			k.Applied, k.Successful))
 	}
 	return lines
 }
@@ -109,7 +111,8 @@ func lessonsOf(t *testing.T, l *memory.Lessons) (lines []string) {
 var refining = strategy.Pipeline{Refine: &strategy.Refine{}}
 
 // renaming is an engine over a database whose tables got another name since its schema was declared, and its lessons.
-func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, path string, opts ...Option) (*Engine, *memory.Lessons) {
+func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, path string, opts ...Option) (*Engine,
+	*memory.Lessons) {
 	t.Helper()
 	for _, table := range declared.Tables {
 		model.tables = append(model.tables, table.Name)
@@ -123,7 +126,8 @@ func renaming(t *testing.T, db *sql.DB, declared *schema.Schema, model *reader, 
 }
 
 // TestLessonsOfRenamedTables: a database whose tables got another name since its schema was declared. One error is
-// recovered from, and the next conversation has none. Its answers make the lesson stronger, and a correction takes that back.
+// recovered from, and the next conversation has none. Its answers make the lesson stronger, and a correction takes that
+// back.
 func TestLessonsOfRenamedTables(t *testing.T) {
 	const question, table = "How many customers come from Brazil?", "Customer"
 	const counted, also = "SELECT count(*) FROM Customer WHERE Country = 'Brazil'", "SELECT count(*) FROM Customer"
@@ -150,7 +154,8 @@ func TestLessonsOfRenamedTables(t *testing.T) {
 	second := e.NewConversation(nil)
 	res := asked(t, second, "How many customers are there?")
 	taught("the second conversation", 2, what+"0.82 1/1/1")
-	if last := model.prompts[len(model.prompts)-1]; len(res.Steps) != 1 || !strings.Contains(last, "PROD_"+table) || !strings.Contains(last, "### Advice") {
+	if last := model.prompts[len(model.prompts)-1]; len(res.Steps) != 1 || !strings.Contains(last, "PROD_"+table) ||
+		!strings.Contains(last, "### Advice") {
 		t.Errorf("%+v, and the prompt: %s", res.Steps, last)
 	}
 	asked(t, e.NewConversation(nil), "How many customers are there?")
@@ -186,7 +191,8 @@ func asked(t *testing.T, c *Conversation, question string, opts ...AskOption) *R
 	return res
 }
 
-// TestLessonsPromoted: conversations make a lesson strong enough for the file of a person, and weaken one whose name fails.
+// TestLessonsPromoted: conversations make a lesson strong enough for the file of a person, and weaken one whose name
+// fails.
 func TestLessonsPromoted(t *testing.T) {
 	const question = "How many customers are there?"
 	db, declared := renamedRecords(t)
@@ -207,7 +213,8 @@ func TestLessonsPromoted(t *testing.T) {
 		failed   bool
 		want     string
 	}{
-		{"an attempt fails on the name that the lesson gave, and another one has the answer", "SELECT count(*) FROM other.PROD_Customer", false,
+		{"an attempt fails on the name that the lesson gave, and another one has the answer",
+			"SELECT count(*) FROM other.PROD_Customer", false,
 			"0.95 23/23/22"},
 		{"no attempt has it", "SELECT count(*) FROM Other", true, "0.95 24/23/22"},
 		{"each attempt fails on it", "SELECT count(*) FROM other.Customer", true, "0.90 25/24/22"},
@@ -217,7 +224,8 @@ func TestLessonsPromoted(t *testing.T) {
 			model.repaired = "SELECT count(*) FROM PROD_Customer"
 		}
 		_, err := e.NewConversation(nil).Ask(t.Context(), question)
-		if diff := cmp.Diff([]string{"table_mapping Customer>PROD_Customer " + tt.want}, lessonsOf(t, l)); diff != "" || (err != nil) != tt.failed {
+		if diff := cmp.Diff([]string{"table_mapping Customer>PROD_Customer " + tt.want}, lessonsOf(t, l)); diff != "" ||
+			(err != nil) != tt.failed {
 			t.Errorf("%s: %v, lessons (-want +got):\n%s", tt.why, err, diff)
 		}
 	}
@@ -237,7 +245,8 @@ func TestPrefixRule(t *testing.T) {
 	secret := "PROD_Employee"
 	e, err := New(db, model, WithSchema(declared), WithStrategy(refining), WithMemory(memory.Options{Lessons: l}),
 		WithPolicy(exec.Policy{DenyTables: []string{secret}}),
-		WithDescriptions(schema.Descriptions{"Invoice": {Text: "what a customer bought"}, "PROD_Track": {Text: "a song"}, "Nothing": {Text: "x"}}))
+		WithDescriptions(schema.Descriptions{"Invoice": {Text: "what a customer bought"}, "PROD_Track": {Text: "a song"},
+			"Nothing": {Text: "x"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +277,9 @@ func TestPrefixRule(t *testing.T) {
 	if strings.Contains(prompt, secret) {
 		t.Error("a denied table is in the prompt")
 	}
-	if told := e.warn(t.Context()); !slices.ContainsFunc(told, func(w trace.Warning) bool { return strings.HasSuffix(w.Message, "do not exist: Nothing") }) {
+	if told := e.warn(t.Context()); !slices.ContainsFunc(told, func(w trace.Warning) bool {
+		return strings.HasSuffix(w.Message, "do not exist: Nothing")
+	}) {
 		t.Errorf("warnings: %v", told)
 	}
 }

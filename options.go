@@ -263,7 +263,8 @@ func WithBudget(b llm.Budget) Option {
 		c.tooShort("WithBudget", "Timeout", b.Timeout)
 		for _, name := range slices.Sorted(maps.Keys(b.Prices)) {
 			p := b.Prices[name]
-			if !(min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0) || math.IsInf(max(p.Prompt, p.Completion, p.Cached, p.CacheWrite), 1) {
+			if !(min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0) ||
+				math.IsInf(max(p.Prompt, p.Completion, p.Cached, p.CacheWrite), 1) {
 				c.fail("WithBudget", "the price of %q is negative or no number", name)
 			}
 		}
@@ -281,7 +282,8 @@ func WithRetry(r llm.Retry) Option {
 			c.fail("WithRetry", "a field is negative")
 			return
 		}
-		if c.tooShort("WithRetry", "Base", r.Base) || c.tooShort("WithRetry", "Max", r.Max) || c.tooShort("WithRetry", "GiveUp", r.GiveUp) {
+		if c.tooShort("WithRetry", "Base", r.Base) || c.tooShort("WithRetry", "Max", r.Max) ||
+			c.tooShort("WithRetry", "GiveUp", r.GiveUp) {
 			return
 		}
 		c.retry = r
@@ -465,7 +467,8 @@ func (c *config) validate() error {
 	for i, m := range models {
 		switch name := llm.NameOf(m); {
 		case m == nil:
-			c.fail("New", "model %d is nil: look at the error of what made it; most often a key is not set, such as OPENAI_API_KEY", i)
+			c.fail("New", "model %d is nil: look at the error of what made it; most often a key is not set, "+
+				"such as OPENAI_API_KEY", i)
 		case len(models) > 1 && name == "":
 			c.fail("New", "model %d has no name: with several models each needs one (llm.Named)", i)
 		case len(models) > 1 && names[name]:
@@ -481,7 +484,8 @@ func (c *config) validate() error {
 			}
 			_, ok := c.budget.Prices[name]
 			if _, all := c.budget.Prices[""]; c.budget.Money > 0 && !ok && !all {
-				c.fail("WithBudget", "Money needs Prices, and there is none for the model %q; the entry \"\" holds for every model", name)
+				c.fail("WithBudget", "Money needs Prices, and there is none for the model %q; the entry \"\" holds for every model",
+					name)
 			}
 		}
 	}
@@ -515,12 +519,14 @@ func (c *config) failIdle(checks []exec.Check) {
 	for _, check := range checks {
 		switch check.(type) {
 		case exec.RunCheck, exec.SuspiciousResultCheck:
-			c.fail("WithoutExecution", "%T in Pipeline.Checks needs rows, and no statement runs: leave it out, or give exec.PlanChecks()", check)
+			c.fail("WithoutExecution", "%T in Pipeline.Checks needs rows, and no statement runs: leave it out, "+
+				"or give exec.PlanChecks()", check)
 		}
 	}
 }
 
-// unknownVariant refuses a strategy.Variant of a model that is not there. Otherwise its samples would fail at every question.
+// unknownVariant refuses a strategy.Variant of a model that is not there. Otherwise its samples would fail at every
+// question.
 func unknownVariant(p strategy.Pipeline, samples int, names map[string]bool) error {
 	v, ok := p.Prompter.(interface {
 		Asks(sample int) (model string, temperature *float64)
@@ -535,13 +541,15 @@ func unknownVariant(p strategy.Pipeline, samples int, names map[string]bool) err
 	for i := range n {
 		if model, _ := v.Asks(i); model != "" && !names[model] {
 			known := slices.Sorted(maps.Keys(names))
-			return &strategy.ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q; the models are %q", model, known)}
+			return &strategy.ConfigError{Field: "strategy: Variant.Model",
+				Problem: fmt.Sprintf("no model is called %q; the models are %q", model, known)}
 		}
 	}
 	return nil
 }
 
-// tooHeavy refuses a vote.Majority whose Weight gives a model more than MaxWeight. Otherwise the vote would fail at every question.
+// tooHeavy refuses a vote.Majority whose Weight gives a model more than MaxWeight. Otherwise the vote would fail at
+// every question.
 func tooHeavy(v strategy.Voter, names map[string]bool) error {
 	m, ok := v.(vote.Majority)
 	if pointer, is := v.(*vote.Majority); is && pointer != nil {
@@ -554,13 +562,15 @@ func tooHeavy(v strategy.Voter, names map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if w, ok := weightOf(m, name); ok && w > most {
 			return &strategy.ConfigError{Field: "vote: Majority.Weight", Problem: fmt.Sprintf(
-				"it gives the model %q %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", name, w, most)}
+				"it gives the model %q %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", name, w,
+				most)}
 		}
 	}
 	return nil
 }
 
-// weightOf returns the weight of a vote of which only the model is known. ok is false for a Weight that panics without the rest.
+// weightOf returns the weight of a vote of which only the model is known. ok is false for a Weight that panics without
+// the rest.
 func weightOf(m vote.Majority, model string) (weight float64, ok bool) {
 	defer func() { ok = recover() == nil }()
 	return m.Weight(vote.Candidate{Model: model}), true
@@ -579,7 +589,8 @@ func (c *config) repeats(samples int) error {
 		return nil
 	}
 	return &strategy.ConfigError{Field: "strategy: Sampler.Temperature",
-		Problem: fmt.Sprintf("%d samples of one prompt and one model at temperature 0 are one and the same: give a temperature, such as 0.7, or take one sample", n)}
+		Problem: fmt.Sprintf("%d samples of one prompt and one model at temperature 0 are one and the same: "+
+			"give a temperature, such as 0.7, or take one sample", n)}
 }
 
 // Question is one question of [Engine.AskQuestion] or a batch.
@@ -638,7 +649,9 @@ func heeding(call, text string, opts []AskOption, more ...string) (asking, error
 
 // wordless reports whether a text has no letter and no digit.
 func wordless(text string) bool {
-	return !strings.ContainsFunc(words.Clean(text), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+	return !strings.ContainsFunc(words.Clean(text), func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r)
+	})
 }
 
 // task is the question for a strategy; samples is the engine's number of them.
@@ -655,7 +668,8 @@ func (q Question) validate() error {
 	case wordless(q.Text):
 		return strategy.ErrEmptyQuestion
 	case q.Samples < 0 || q.Samples > fields.MaxSamples:
-		return &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: fmt.Sprintf("%d is not in 0..%d", q.Samples, fields.MaxSamples)}
+		return &strategy.ConfigError{Field: "texttosql: WithSamples", Problem: fmt.Sprintf("%d is not in 0..%d", q.Samples,
+			fields.MaxSamples)}
 	}
 	return nil
 }

@@ -60,7 +60,8 @@ func (e *Engine) pasted(sql string) *sqltext.Statement {
 // The options are WithProgress, WithScope, WithPolicy and WithID. Progress reports the steps "check" and "rows" of
 // the span "statement", and warnings about a suspect statement and about missing rows.
 func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (table *result.Table, err error) {
-	err = e.statement(ctx, "Query", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, res *Result) error {
+	err = e.statement(ctx, "Query", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement,
+		res *Result) error {
 		res.Rows, err = rowsOf(ctx, r, checked)
 		table = res.Rows
 		return err
@@ -79,7 +80,8 @@ func (e *Engine) Query(ctx context.Context, sql string, opts ...AskOption) (tabl
 // The options and the errors are the same as for Query.
 func (e *Engine) Stream(ctx context.Context, sql string, opts ...AskOption) (*result.Stream, error) {
 	return result.NewStream(ctx, func(ctx context.Context, to *result.RowWriter) error {
-		return e.statement(ctx, "Stream", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement, _ *Result) error {
+		return e.statement(ctx, "Stream", sql, opts, func(ctx context.Context, r *exec.Runner, checked *sqltext.Statement,
+			_ *Result) error {
 			ctx, span := trace.Start(ctx, "rows")
 			defer span.End()
 			err := r.Stream(ctx, checked.SQL(), to)
@@ -106,7 +108,8 @@ func (e *Engine) statement(ctx context.Context, call, sql string, opts []AskOpti
 }
 
 // examined gives a statement that passed the checks to run.
-func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runner, checked *sqltext.Statement) error) (err error) {
+func (e *Engine) examined(ctx context.Context, sql string,
+	run func(r *exec.Runner, checked *sqltext.Statement) error) (err error) {
 	runner, err := e.db.Runner(exec.Bounds{})
 	if err != nil {
 		return err
@@ -134,9 +137,9 @@ func (e *Engine) examined(ctx context.Context, sql string, run func(r *exec.Runn
 // engineHints are words by which an engine itself says what may be meant.
 var engineHints = regexp.MustCompile(`(?i)did you mean|meant to|candidate`)
 
-// near says of a name that is not there which one may be meant, among those that the caller may see: of a column among the columns of
-// the tables that the statement names. Of the first word it says which keyword. It reads the schema on a connection of its own, so
-// the caller holds no connection.
+// near says of a name that is not there which one may be meant, among those that the caller may see: of a column among
+// the columns of the tables that the statement names. Of the first word it says which keyword. It reads the schema on a
+// connection of its own, so the caller holds no connection.
 func (e *Engine) near(ctx context.Context, sql string, err error) error {
 	switch fault := err.(type) {
 	case *exec.RefusedError:
@@ -173,8 +176,8 @@ func (e *Engine) near(ctx context.Context, sql string, err error) error {
 // readName finds the names behind FROM and JOIN.
 var readName = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(\w+)`)
 
-// keywordTable returns the keyword that a statement names as a table, where the engine's message about the syntax names it:
-// "order" in SELECT * FROM order.
+// keywordTable returns the keyword that a statement names as a table, where the engine's message about the syntax names
+// it: "order" in SELECT * FROM order.
 func keywordTable(sql, message string) string {
 	for _, m := range readName.FindAllStringSubmatch(sql, -1) {
 		if near, _ := regexp.MatchString(`(?i)near ["']`+m[1]+`\b`, message); near {
@@ -188,7 +191,9 @@ func keywordTable(sql, message string) string {
 func namesNear(statement *sqltext.Statement, known *schema.Schema) (names []string) {
 	for _, t := range known.Tables {
 		names = append(names, t.Name)
-		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool { return schema.EqualFold(r.Name, t.Name) }) {
+		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool {
+			return schema.EqualFold(r.Name, t.Name)
+		}) {
 			for _, c := range t.Columns {
 				names = append(names, c.Name)
 			}

@@ -29,17 +29,18 @@ import (
 // out rows (see MarshalWithRows), and its trace has what WithTraceContent allows. strategy.ReadReport reads the
 // Report of a Result from JSON.
 type Result struct {
-	Question   string           `json:"question"`             // the question as it was asked
-	SQL        string           `json:"sql"`                  // the winner; "" when there is none
-	Confidence float64          `json:"confidence"`           // 0..1: the formula of vote.Ballot, or the strategy's own
-	Ballot     vote.Ballot      `json:"ballot"`               // the counted votes
-	Candidates []vote.Candidate `json:"candidates,omitempty"` // every candidate in the order of samples, rejected ones included
-	Links      schema.Links     `json:"links,omitzero"`       // the linker's choice; zero: the whole schema
-	Saved      int              `json:"saved,omitempty"`      // samples that an early stop made unnecessary
-	Notes      []string         `json:"notes,omitempty"`      // decisions in words, in their order
-	Steps      []strategy.Step  `json:"steps,omitempty"`      // repairs and corrections that were tried, in order
-	Report     strategy.Report  `json:"-"`                    // further facts from the strategy; nil: none
-	Rows       *result.Table    `json:"-"`                    // nil from Generate, and when the statement was not run
+	Question   string      `json:"question"`   // the question as it was asked
+	SQL        string      `json:"sql"`        // the winner; "" when there is none
+	Confidence float64     `json:"confidence"` // 0..1: the formula of vote.Ballot, or the strategy's own
+	Ballot     vote.Ballot `json:"ballot"`     // the counted votes
+	// every candidate in the order of samples, rejected ones included
+	Candidates []vote.Candidate `json:"candidates,omitempty"`
+	Links      schema.Links     `json:"links,omitzero"`  // the linker's choice; zero: the whole schema
+	Saved      int              `json:"saved,omitempty"` // samples that an early stop made unnecessary
+	Notes      []string         `json:"notes,omitempty"` // decisions in words, in their order
+	Steps      []strategy.Step  `json:"steps,omitempty"` // repairs and corrections that were tried, in order
+	Report     strategy.Report  `json:"-"`               // further facts from the strategy; nil: none
+	Rows       *result.Table    `json:"-"`               // nil from Generate, and when the statement was not run
 	// Level names the evidence for the answer; "" without one. Closing has it as a sentence.
 	Level vote.Level `json:"level,omitempty"`
 	// Summary describes Rows in one English sentence; "" if no rule applies. With WithSummary a model writes it.
@@ -48,10 +49,11 @@ type Result struct {
 	Grounds []knowledge.Provenance `json:"grounds,omitempty"`
 	// Answerable reports whether the data can answer the question; Confidence does not. Every vote sets it, also if
 	// there is an error. nil: nothing was sampled.
-	Answerable *Answerable     `json:"answerable,omitempty"`
-	Usage      llm.Usage       `json:"usage"`              // usage of all model calls, cancelled ones included; recorded replies cost nothing
-	Warnings   []trace.Warning `json:"warnings,omitempty"` // facts for the person who asked
-	Trace      *trace.Span     `json:"trace,omitempty"`    // the steps with their reasons
+	Answerable *Answerable `json:"answerable,omitempty"`
+	// usage of all model calls, cancelled ones included; recorded replies cost nothing
+	Usage    llm.Usage       `json:"usage"`
+	Warnings []trace.Warning `json:"warnings,omitempty"` // facts for the person who asked
+	Trace    *trace.Span     `json:"trace,omitempty"`    // the steps with their reasons
 
 	remarks        []trace.Warning // become Warnings, are in no trace, and change no level
 	contradictions []trace.Warning // become Warnings, and are in no trace, since they have words of the question
@@ -67,7 +69,8 @@ func (r *Result) outcome() *strategy.Outcome {
 
 // setOutcome writes down what the strategy found.
 func (r *Result) setOutcome(o *strategy.Outcome) {
-	r.SQL, r.Confidence, r.Ballot, r.Candidates, r.Links, r.Saved = o.SQL, o.Confidence, o.Ballot, o.Candidates, o.Links, o.Saved
+	r.SQL, r.Confidence, r.Ballot, r.Candidates, r.Links, r.Saved = o.SQL, o.Confidence, o.Ballot, o.Candidates, o.Links,
+		o.Saved
 	r.Notes, r.Steps, r.Report = o.Notes, o.Steps, o.Report
 }
 

@@ -73,7 +73,8 @@ type core struct {
 // error is a *strategy.ConfigError or an error of the part that it configures. An Engine needs no Close.
 func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{core: &core{config: config{
-		strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.VerifiedAnswers{}, forgetful: true, clock: time.Now,
+		strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.VerifiedAnswers{}, forgetful: true,
+		clock: time.Now,
 	}}}
 	for _, opt := range opts {
 		if opt != nil {
@@ -160,8 +161,8 @@ func (d assumed) Guard(c exec.GuardConfig) (exec.Open, error) {
 	}, err
 }
 
-// foreign says what a driver needs that is not for SQLite, or a connection of one. It goes by the import path of the type,
-// so that no other dialect, nor its parser, is linked into a program that does not import it.
+// foreign says what a driver needs that is not for SQLite, or a connection of one. It goes by the import path of the
+// type, so that no other dialect, nor its parser, is linked into a program that does not import it.
 func foreign(driver any) error {
 	path, name := "", "nil"
 	if t := reflect.TypeOf(driver); t != nil {
@@ -180,8 +181,10 @@ func foreignType(path, name string) error {
 		{"duckdb", "DuckDB", "duckdb"}, {"trino-go-client", "Trino", "trino"}, {"bigquery", "BigQuery", "bigquery"},
 	} {
 		if strings.Contains(path, known.part) {
-			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, whose dialect was not given", path, known.engine),
-				Remedy: fmt.Sprintf("import github.com/texttosql/texttosql/exec/%s and give New texttosql.WithDialect(%[1]s.Dialect{})", known.pkg)}
+			return &exec.UnguardedError{Reason: fmt.Sprintf("%s is a driver for %s, whose dialect was not given", path,
+				known.engine),
+				Remedy: fmt.Sprintf("import github.com/texttosql/texttosql/exec/%s and give New "+
+					"texttosql.WithDialect(%[1]s.Dialect{})", known.pkg)}
 		}
 	}
 	return &exec.UnguardedError{Reason: fmt.Sprintf("the driver %s is not known", name),
@@ -310,7 +313,8 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	}
 	if a.scope != nil && !e.scopes.matches(*a.scope) {
 		return nil, &exec.RefusedError{Reason: "scope",
-			Detail: "the key of the scope was seen with other parameters: give each set of parameters a key of its own, as NewScope does"}
+			Detail: "the key of the scope was seen with other parameters: give each set of parameters a key of its own, " +
+				"as NewScope does"}
 	}
 	return &Engine{e.core, key{db, e.narrowed || a.policy != nil}}, nil
 }
@@ -348,8 +352,8 @@ func (e *Engine) ScopeKey() string {
 	return ""
 }
 
-// configHash is a hash of what must be the same when a conversation goes on: the strategy with its fields, the models by
-// name, and those options that change an answer and have one form in writing.
+// configHash is a hash of what must be the same when a conversation goes on: the strategy with its fields, the models
+// by name, and those options that change an answer and have one form in writing.
 func (e *Engine) configHash() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%T ", e.strategy)
@@ -357,7 +361,8 @@ func (e *Engine) configHash() string {
 	for _, m := range e.models {
 		fmt.Fprintf(h, " %q", llm.NameOf(m))
 	}
-	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution, e.withoutValues)
+	fmt.Fprintf(h, " %d %d %q %v %t %t", e.samples, e.seed, e.instructions, e.askBelow, e.withoutExecution,
+		e.withoutValues)
 	if e.refuseBelow > 0 {
 		fmt.Fprintf(h, " refuse %v", e.refuseBelow)
 	}

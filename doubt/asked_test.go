@@ -44,7 +44,8 @@ func TestPhrases(t *testing.T) {
 		phrases, theirs []string
 		why             string
 	}{
-		{"Show the product codes, names & prices for all products", []string{"product codes", "names", "prices"}, nil, "a list"},
+		{"Show the product codes, names & prices for all products", []string{"product codes", "names", "prices"}, nil,
+			"a list"},
 		{"Customers in France with their credit limits", []string{"customers"}, []string{"credit limits"}, "no word asks"},
 		{"List customers and their cities and phones", []string{"customers"}, []string{"cities", "phones"}, "behind their"},
 		{"List customers with their credit limits above 50000", []string{"customers"}, nil, "what is compared is a filter"},

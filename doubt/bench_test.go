@@ -10,7 +10,8 @@ import (
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		Rules{}.Read("What are the names and the average ages of the singers who have not performed in France, by country?", "")
+		Rules{}.Read("What are the names and the average ages of the singers who have not performed in France, "+
+			"by country?", "")
 	}
 }
 

@@ -36,28 +36,35 @@ func TestJoinsOfAModel(t *testing.T) {
 	said := sayings(t, atlas)
 	for _, tt := range []struct{ why, question, fault, right string }{
 		{"a table that nothing uses", "names of the visitors whose level is higher than 4, by level from high to low",
-			"SELECT T1.name FROM visitor AS T1 INNER JOIN visit AS T2 ON T1.visitor_id = T2.visitor_id WHERE T1.level > 4 ORDER BY T1.level DESC",
+			"SELECT T1.name FROM visitor AS T1 INNER JOIN visit AS T2 ON T1.visitor_id = T2.visitor_id WHERE T1.level > 4 " +
+				"ORDER BY T1.level DESC",
 			"SELECT name FROM visitor WHERE level > 4 ORDER BY level DESC"},
 		{"the same around a nested query", "List the names of visitors above the average age.",
-			"SELECT T1.name FROM visitor T1 JOIN visit T2 ON T1.visitor_id = T2.visitor_id WHERE T1.age > (SELECT avg(age) FROM visitor)",
+			"SELECT T1.name FROM visitor T1 JOIN visit T2 ON T1.visitor_id = T2.visitor_id WHERE T1.age > (SELECT avg(age) " +
+				"FROM visitor)",
 			"SELECT name FROM visitor WHERE age > (SELECT avg(age) FROM visitor)"},
 		{"the same beside another join", "names of students of grade 9 or above with their continents",
-			"SELECT s.name, c.continent FROM student s JOIN friend f ON f.student_id = s.student_id JOIN country c ON c.code = s.code WHERE s.grade >= 9",
+			"SELECT s.name, c.continent FROM student s JOIN friend f ON f.student_id = s.student_id JOIN country c " +
+				"ON c.code = s.code WHERE s.grade >= 9",
 			"SELECT s.name, c.continent FROM student s LEFT JOIN country c ON c.code = s.code WHERE s.grade >= 9"},
 		{"a denial by one that is not", "Which countries do not speak English?",
 			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language != 'English'",
 			"SELECT name FROM country WHERE code NOT IN (SELECT code FROM spoken WHERE language = 'English')"},
 		{"the same as a clause", "countries in Europe for which English is not an official language",
-			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE c.continent = 'Europe' AND s.is_official = 'T' AND " +
+			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE c.continent = 'Europe' " +
+				"AND s.is_official = 'T' AND " +
 				"s.language <> 'Swedish' AND s.language <> 'English' OR s.language <> 'English'",
-			"SELECT name FROM country c WHERE continent = 'Europe' AND NOT EXISTS (SELECT 1 FROM spoken s WHERE s.code = c.code AND " +
+			"SELECT name FROM country c WHERE continent = 'Europe' AND NOT EXISTS (SELECT 1 FROM spoken s " +
+				"WHERE s.code = c.code AND " +
 				"s.is_official = 'T' AND s.language = 'English')"},
 		{"a mark of T and F that is not read", "Which countries have English as an official language?",
 			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language = 'English'",
-			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language = 'English' AND s.is_official = 'T'"},
+			"SELECT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language = 'English' " +
+				"AND s.is_official = 'T'"},
 		{"groups by a name that two have", "Show the names of the students and their number of friends.",
 			"SELECT s.name, count(f.friend_id) FROM student s JOIN friend f ON f.student_id = s.student_id GROUP BY s.name",
-			"SELECT s.name, count(f.friend_id) FROM student s LEFT JOIN friend f ON f.student_id = s.student_id GROUP BY s.student_id, s.name"},
+			"SELECT s.name, count(f.friend_id) FROM student s LEFT JOIN friend f ON f.student_id = s.student_id " +
+				"GROUP BY s.student_id, s.name"},
 	} {
 		if lines := said(tt.question, tt.right); len(lines) > 0 {
 			t.Errorf("%s: the right answer: %v", tt.why, lines)
@@ -76,19 +83,23 @@ func TestJoinsThatAreMeant(t *testing.T) {
 		{"Who visited us?", "SELECT DISTINCT v.name FROM visitor v JOIN visit t ON t.visitor_id = v.visitor_id"},
 		{"visitors with a visit", "SELECT DISTINCT v.name FROM visitor v JOIN visit t ON t.visitor_id = v.visitor_id"},
 		{"students who have friends", "SELECT DISTINCT s.name FROM student s JOIN friend f ON f.student_id = s.student_id"},
-		{"How many languages does Canada have?", "SELECT count(*) FROM country c JOIN spoken s ON s.code = c.code WHERE c.name = 'Canada'"},
-		{"nations where both English and French are official", "SELECT c.name FROM country c JOIN spoken a ON a.code = c.code AND a.language = 'English' " +
-			"AND a.is_official = 'T' JOIN spoken b ON b.code = c.code AND b.language = 'French' AND b.is_official = 'T'"},
+		{"How many languages does Canada have?", "SELECT count(*) FROM country c JOIN spoken s ON s.code = c.code " +
+			"WHERE c.name = 'Canada'"},
+		{"nations where both English and French are official",
+			"SELECT c.name FROM country c JOIN spoken a ON a.code = c.code AND a.language = 'English' " +
+				"AND a.is_official = 'T' JOIN spoken b ON b.code = c.code AND b.language = 'French' AND b.is_official = 'T'"},
 		{"befriended students", "SELECT DISTINCT s.name FROM student s JOIN friend f ON f.friend_id = s.student_id"},
 		{"students from a known country", "SELECT s.name FROM student s JOIN country c ON c.code = s.code"},
-		{"each visitor with the days of the visits", "SELECT v.name, t.day FROM visitor v LEFT JOIN visit t ON t.visitor_id = v.visitor_id"},
+		{"each visitor with the days of the visits",
+			"SELECT v.name, t.day FROM visitor v LEFT JOIN visit t ON t.visitor_id = v.visitor_id"},
 		{"countries with a language other than English",
 			"SELECT DISTINCT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language <> 'English'"},
 		{"languages that are not English, with their countries",
 			"SELECT s.language, c.name FROM spoken s JOIN country c ON c.code = s.code WHERE s.language <> 'English'"},
 		{"countries where something that is not English is spoken",
 			"SELECT DISTINCT c.name FROM country c JOIN spoken s ON s.code = c.code WHERE s.language <> 'English'"},
-		{"countries without English", "SELECT name FROM country WHERE code NOT IN (SELECT code FROM spoken WHERE language = 'English')"},
+		{"countries without English", "SELECT name FROM country WHERE code NOT IN (SELECT code FROM spoken " +
+			"WHERE language = 'English')"},
 		{"students that do not live in Canada",
 			"SELECT s.name FROM student s LEFT JOIN country c ON c.code = s.code WHERE c.name <> 'Canada' OR c.name IS NULL"},
 		{"number of students per name", "SELECT name, count(*) FROM student GROUP BY name"},
@@ -103,7 +114,8 @@ func TestJoinsThatAreMeant(t *testing.T) {
 // TestSameJoinTwice: the text of the FROM stands in front of it, too.
 func TestSameJoinTwice(t *testing.T) {
 	said := sayings(t, atlas)
-	for _, from := range []string{"visitor v JOIN visit t ON 1 = 1", "visitor v JOIN visit t ON t.visitor_id = v.visitor_id"} {
+	for _, from := range []string{"visitor v JOIN visit t ON 1 = 1",
+		"visitor v JOIN visit t ON t.visitor_id = v.visitor_id"} {
 		for _, statement := range []string{
 			"SELECT v.name, '" + from + "' AS x FROM " + from,
 			"SELECT (SELECT count(*) FROM " + from + ") AS n, v.name FROM " + from,
@@ -125,7 +137,8 @@ func FuzzContradictions(f *testing.F) {
 	const join = "visitor v JOIN visit t ON 1 = 1"
 	f.Add("What are the names of the people?", "SELECT v.name, '"+join+"' AS x FROM "+join)
 	f.Add("countries that do not speak English", "SELECT c.name FROM country c, spoken s WHERE s.language <> 'English'")
-	f.Add("names starting with A, late, on weekends", "SELECT name FROM visitor WHERE name LIKE '%A' AND strftime('%w', age) IN ('0', '6')")
+	f.Add("names starting with A, late, on weekends",
+		"SELECT name FROM visitor WHERE name LIKE '%A' AND strftime('%w', age) IN ('0', '6')")
 	f.Add("net revenue of the last 3 orders", "SELECT sum(net + vat) FROM (SELECT 1) GROUP BY 1, 2 HAVING count(*) > 0")
 	f.Fuzz(func(t *testing.T, question, statement string) {
 		a := contradict.Answer{Statement: db.Language().Text.Parse(statement), Schema: known,

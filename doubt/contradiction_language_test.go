@@ -7,12 +7,15 @@ func TestContradictionsOfLanguages(t *testing.T) {
 	held := hold(t)
 	for _, tt := range []struct{ question, statement string }{
 		{"Wie viele Gäste haben wir?", "SELECT count(*) FROM guests WHERE removed_on IS NULL"},
-		{"Welche Gäste haben nie gebucht?", "SELECT name FROM guests g WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.guest_id = g.id)"},
+		{"Welche Gäste haben nie gebucht?", "SELECT name FROM guests g WHERE NOT EXISTS (SELECT 1 FROM bookings b " +
+			"WHERE b.guest_id = g.id)"},
 		{"Buchungen im März 2024", "SELECT id FROM bookings WHERE booked_on >= '2024-03-01' AND booked_on < '2024-04-01'"},
-		{"Umsatz pro Monat 2024", "SELECT strftime('%Y-%m', booked_on), sum(price_net) FROM bookings WHERE booked_on >= '2024-01-01' GROUP BY 1"},
+		{"Umsatz pro Monat 2024", "SELECT strftime('%Y-%m', booked_on), sum(price_net) FROM bookings " +
+			"WHERE booked_on >= '2024-01-01' GROUP BY 1"},
 		{"Die 3 teuersten Zimmer", "SELECT label FROM rooms ORDER BY rate DESC LIMIT 3"},
 		{"Gäste aus Austria und wie oft sie kamen",
-			"SELECT g.name, count(b.id) FROM guests g LEFT JOIN bookings b ON b.guest_id = g.id WHERE g.nationality = 'Austria' GROUP BY g.id, g.name"},
+			"SELECT g.name, count(b.id) FROM guests g LEFT JOIN bookings b ON b.guest_id = g.id " +
+				"WHERE g.nationality = 'Austria' GROUP BY g.id, g.name"},
 		{"Durchschnittliches Gehalt der Mitarbeiter, die vor 1980 geboren sind",
 			"SELECT avg(salary) FROM staff WHERE born < '1980-01-01'"},
 		{"Zimmer mit mindestens 2 Betten", "SELECT label FROM rooms WHERE beds >= 2"},
@@ -26,15 +29,18 @@ func TestContradictionsOfLanguages(t *testing.T) {
 		{"Le salaire moyen du personnel", "SELECT avg(salary) FROM staff"},
 		{"Toutes les chambres sauf les suites", "SELECT label FROM rooms WHERE kind <> 'suite'"},
 		{"Réservations avec Sauna et Parking",
-			"SELECT booking_id FROM booking_extras JOIN extras e ON e.id = extra_id WHERE e.name IN ('Sauna', 'Parking') GROUP BY 1 HAVING count(*) = 2"},
+			"SELECT booking_id FROM booking_extras JOIN extras e ON e.id = extra_id WHERE e.name IN ('Sauna', 'Parking') " +
+				"GROUP BY 1 HAVING count(*) = 2"},
 
 		{"¿Cuántos huéspedes hay?", "SELECT count(*) FROM guests WHERE removed_on IS NULL"},
 		{"Reservas del 2024-05-02", "SELECT id FROM bookings WHERE booked_on = '2024-05-02'"},
 		{"Ingresos por mes en 2024",
-			"SELECT strftime('%m', booked_on), sum(price_net) FROM bookings WHERE booked_on BETWEEN '2024-01-01' AND '2024-12-31' GROUP BY 1"},
+			"SELECT strftime('%m', booked_on), sum(price_net) FROM bookings WHERE booked_on BETWEEN '2024-01-01' " +
+				"AND '2024-12-31' GROUP BY 1"},
 		{"Las tres habitaciones más caras", "SELECT label FROM rooms ORDER BY rate DESC LIMIT 3"},
 		{"Huéspedes de Norway sin reservas este año",
-			"SELECT name FROM guests g WHERE nationality = 'Norway' AND NOT EXISTS (SELECT 1 FROM bookings b WHERE b.guest_id = g.id AND b.booked_on >= '2024-01-01')"},
+			"SELECT name FROM guests g WHERE nationality = 'Norway' AND NOT EXISTS (SELECT 1 FROM bookings b " +
+				"WHERE b.guest_id = g.id AND b.booked_on >= '2024-01-01')"},
 		{"¿Quién es el empleado más joven?", "SELECT name FROM staff WHERE born IS NOT NULL ORDER BY born DESC LIMIT 1"},
 		{"Promedio de camas por tipo de habitación", "SELECT kind, avg(beds) FROM rooms GROUP BY kind"},
 		{"Habitaciones con tarifa de más de 100", "SELECT label FROM rooms WHERE rate > 100"},

@@ -32,31 +32,37 @@ func TestRightAnswers(t *testing.T) {
 		{"How many carriers do we work with?", "SELECT count(*) FROM carriers WHERE active = 1"},
 		{"carriers per country", "SELECT country, count(*) FROM carriers WHERE terminated_on IS NULL GROUP BY country"},
 		{"Which depot receives the most shipments?",
-			"SELECT d.city, count(*) AS n FROM shipments s JOIN depots d ON d.code = s.destination GROUP BY d.code, d.city ORDER BY n DESC LIMIT 1"},
+			"SELECT d.city, count(*) AS n FROM shipments s JOIN depots d ON d.code = s.destination GROUP BY d.code, d.city " +
+				"ORDER BY n DESC LIMIT 1"},
 		{"undelivered shipments", "SELECT id FROM shipments WHERE delivered_on IS NULL"},
 		{"shipments not yet delivered",
 			"SELECT id, origin, destination FROM shipments WHERE delivered_on IS NULL AND state <> 'lost'"},
 		{"drivers who never had a claim",
-			"SELECT first_name, last_name FROM drivers d WHERE NOT EXISTS (SELECT 1 FROM shipments s JOIN claims c ON c.shipment_id = s.id " +
+			"SELECT first_name, last_name FROM drivers d WHERE NOT EXISTS (SELECT 1 FROM shipments s JOIN claims c " +
+				"ON c.shipment_id = s.id " +
 				"WHERE s.driver_id = d.id)"},
 		{"open claims", "SELECT id, filed_on, amount FROM claims WHERE settled_on IS NULL"},
 		{"our trucks and who runs them",
 			"SELECT t.plate, c.name FROM trucks t JOIN carriers c ON c.id = t.carrier_id WHERE t.scrapped_on IS NULL"},
 		{"turnover in euros by month in 2024",
-			"SELECT strftime('%Y-%m', picked_up_on) AS m, sum(price_cents) / 100.0 FROM shipments WHERE picked_up_on >= '2024-01-01' AND " +
+			"SELECT strftime('%Y-%m', picked_up_on) AS m, sum(price_cents) / 100.0 FROM shipments " +
+				"WHERE picked_up_on >= '2024-01-01' AND " +
 				"picked_up_on < '2025-01-01' GROUP BY m"},
 		{"everything about shipment 3", "SELECT * FROM shipments WHERE id = 3"},
 		{"names of drivers with a CE licence", "SELECT first_name, last_name FROM drivers WHERE licence = 'CE'"},
 		{"shipments from Hamburg to Lyon", "SELECT id FROM shipments WHERE origin = 'HAM' AND destination = 'LYS'"},
 		{"shipments from Hamburg to Lyon, by city",
-			"SELECT s.id FROM shipments s JOIN depots a ON a.code = s.origin JOIN depots b ON b.code = s.destination WHERE a.city = " +
+			"SELECT s.id FROM shipments s JOIN depots a ON a.code = s.origin JOIN depots b ON b.code = s.destination " +
+				"WHERE a.city = " +
 				"'Hamburg' AND b.city = 'Lyon'"},
 		{"how many shipments are light (under 500 kg), medium or heavy (over 1000 kg)?",
-			"SELECT CASE WHEN weight_kg < 500 THEN 'light' WHEN weight_kg <= 1000 THEN 'medium' ELSE 'heavy' END AS class, count(*) FROM " +
+			"SELECT CASE WHEN weight_kg < 500 THEN 'light' WHEN weight_kg <= 1000 THEN 'medium' ELSE 'heavy' END AS class, " +
+				"count(*) FROM " +
 				"shipments GROUP BY class"},
 		{"how many full pallets of 400 kg is each shipment?", "SELECT id, CAST(weight_kg / 400 AS INTEGER) FROM shipments"},
 		{"shipments per quarter of 2024",
-			"SELECT (CAST(strftime('%m', picked_up_on) AS INTEGER) + 2) / 3 AS q, count(*) FROM shipments WHERE picked_up_on >= " +
+			"SELECT (CAST(strftime('%m', picked_up_on) AS INTEGER) + 2) / 3 AS q, count(*) FROM shipments " +
+				"WHERE picked_up_on >= " +
 				"'2024-01-01' GROUP BY q"},
 		{"drivers and their mentors",
 			"SELECT d.last_name, m.last_name FROM drivers d JOIN drivers m ON m.id = d.mentor_id"},
@@ -64,9 +70,11 @@ func TestRightAnswers(t *testing.T) {
 			"SELECT d.last_name, m.last_name FROM drivers d LEFT JOIN drivers m ON m.id = d.mentor_id"},
 		{"build a list of carriers from Germany", "SELECT name FROM carriers WHERE country = 'DE'"},
 		{"group drivers into juniors (born after 1990) and seniors",
-			"SELECT CASE WHEN born > '1990-12-31' THEN 'junior' ELSE 'senior' END AS g, count(*) FROM drivers WHERE born IS NOT NULL GROUP BY g"},
+			"SELECT CASE WHEN born > '1990-12-31' THEN 'junior' ELSE 'senior' END AS g, count(*) FROM drivers " +
+				"WHERE born IS NOT NULL GROUP BY g"},
 		{"compare the weight shipped in 2023 and 2024",
-			"SELECT strftime('%Y', picked_up_on) AS y, sum(weight_kg) FROM shipments WHERE picked_up_on >= '2023-01-01' AND picked_up_on < " +
+			"SELECT strftime('%Y', picked_up_on) AS y, sum(weight_kg) FROM shipments WHERE picked_up_on >= '2023-01-01' " +
+				"AND picked_up_on < " +
 				"'2025-01-01' GROUP BY y"},
 		{"deliveries last month",
 			"SELECT id FROM shipments WHERE delivered_on >= '2024-05-01' AND delivered_on < '2024-06-01'"},
@@ -74,7 +82,8 @@ func TestRightAnswers(t *testing.T) {
 			"SELECT id FROM shipments WHERE picked_up_on >= '2024-06-10' AND picked_up_on < '2024-06-17'"},
 		{"claims filed in the last 6 months", "SELECT count(*) FROM claims WHERE filed_on >= '2023-12-15'"},
 		{"top 3 carriers by weight",
-			"SELECT c.name, sum(s.weight_kg) AS w FROM shipments s JOIN trucks t ON t.id = s.truck_id JOIN carriers c ON c.id = " +
+			"SELECT c.name, sum(s.weight_kg) AS w FROM shipments s JOIN trucks t ON t.id = s.truck_id JOIN carriers c " +
+				"ON c.id = " +
 				"t.carrier_id GROUP BY c.id, c.name ORDER BY w DESC LIMIT 3"},
 		{"the oldest truck still in use", "SELECT plate FROM trucks WHERE scrapped_on IS NULL ORDER BY bought_on LIMIT 1"},
 		{"longest serving truck", "SELECT plate FROM trucks WHERE scrapped_on IS NULL ORDER BY bought_on LIMIT 1"},
@@ -83,14 +92,17 @@ func TestRightAnswers(t *testing.T) {
 		{"average weight of lost shipments", "SELECT avg(weight_kg) FROM shipments WHERE state = 'lost'"},
 		{"which shipments are express?", "SELECT id FROM shipments WHERE express = 1"},
 		{"express shipments in 2024 that were damaged",
-			"SELECT s.id FROM shipments s JOIN claims c ON c.shipment_id = s.id WHERE s.express = 1 AND c.reason = 'damage' AND " +
+			"SELECT s.id FROM shipments s JOIN claims c ON c.shipment_id = s.id WHERE s.express = 1 AND c.reason = 'damage' " +
+				"AND " +
 				"s.picked_up_on >= '2024-01-01'"},
 		{"carriers with more than 1 truck",
-			"SELECT c.name FROM carriers c JOIN trucks t ON t.carrier_id = c.id WHERE t.scrapped_on IS NULL GROUP BY c.id, c.name HAVING " +
+			"SELECT c.name FROM carriers c JOIN trucks t ON t.carrier_id = c.id WHERE t.scrapped_on IS NULL GROUP BY c.id, " +
+				"c.name HAVING " +
 				"count(*) > 1"},
 		{"share of shipments that got lost in percent", "SELECT 100.0 * sum(state = 'lost') / count(*) FROM shipments"},
 		{"what percentage of the weight of 2024 went to Hamburg?",
-			"SELECT 100.0 * sum(CASE WHEN destination = 'HAM' THEN weight_kg ELSE 0 END) / sum(weight_kg) FROM shipments WHERE " +
+			"SELECT 100.0 * sum(CASE WHEN destination = 'HAM' THEN weight_kg ELSE 0 END) / sum(weight_kg) FROM shipments " +
+				"WHERE " +
 				"picked_up_on BETWEEN '2024-01-01' AND '2024-12-31'"},
 		{"How long does a delivery take on average?",
 			"SELECT avg(julianday(delivered_on) - julianday(picked_up_on)) FROM shipments WHERE delivered_on IS NOT NULL"},
@@ -98,15 +110,18 @@ func TestRightAnswers(t *testing.T) {
 		{"shipments that took more than 3 days",
 			"SELECT id FROM shipments WHERE julianday(delivered_on) - julianday(picked_up_on) > 3"},
 		{"the heaviest shipment of each carrier",
-			"SELECT c.name, max(s.weight_kg) FROM shipments s JOIN trucks t ON t.id = s.truck_id JOIN carriers c ON c.id = t.carrier_id " +
+			"SELECT c.name, max(s.weight_kg) FROM shipments s JOIN trucks t ON t.id = s.truck_id JOIN carriers c " +
+				"ON c.id = t.carrier_id " +
 				"GROUP BY c.id, c.name"},
 		{"second heaviest shipment", "SELECT id FROM shipments ORDER BY weight_kg DESC LIMIT 1 OFFSET 1"},
 		{"Who are the youngest and the oldest driver?",
-			"SELECT last_name, born FROM drivers WHERE born = (SELECT max(born) FROM drivers) OR born = (SELECT min(born) FROM drivers)"},
+			"SELECT last_name, born FROM drivers WHERE born = (SELECT max(born) FROM drivers) OR born = (SELECT min(born) " +
+				"FROM drivers)"},
 		{"How many different drivers drove for us in 2024?",
 			"SELECT count(DISTINCT driver_id) FROM shipments WHERE picked_up_on >= '2024-01-01'"},
 		{"number of trucks per carrier, including carriers without trucks",
-			"SELECT c.name, count(t.id) FROM carriers c LEFT JOIN trucks t ON t.carrier_id = c.id AND t.scrapped_on IS NULL WHERE c.active " +
+			"SELECT c.name, count(t.id) FROM carriers c LEFT JOIN trucks t ON t.carrier_id = c.id AND t.scrapped_on IS NULL " +
+				"WHERE c.active " +
 				"= 1 GROUP BY c.id, c.name"},
 		{"every depot with its capacity", "SELECT city, capacity FROM depots"},
 		{"depots that have no capacity on record", "SELECT city FROM depots WHERE capacity IS NULL"},
@@ -127,18 +142,22 @@ func TestRightAnswers(t *testing.T) {
 		{"drivers over 40", "SELECT last_name FROM drivers WHERE born <= '1984-06-15'"},
 		{"shipments without a driver", "SELECT id FROM shipments WHERE driver_id IS NULL"},
 		{"trucks that carried nothing in 2024",
-			"SELECT plate FROM trucks t WHERE scrapped_on IS NULL AND NOT EXISTS (SELECT 1 FROM shipments s WHERE s.truck_id = t.id AND " +
+			"SELECT plate FROM trucks t WHERE scrapped_on IS NULL AND NOT EXISTS (SELECT 1 FROM shipments s " +
+				"WHERE s.truck_id = t.id AND " +
 				"s.picked_up_on >= '2024-01-01')"},
 		{"shipments that are neither delivered nor lost",
 			"SELECT id FROM shipments WHERE state NOT IN ('delivered', 'lost')"},
 		{"drivers who carried both express and normal shipments",
-			"SELECT d.last_name FROM drivers d JOIN shipments s ON s.driver_id = d.id GROUP BY d.id, d.last_name HAVING count(DISTINCT " +
+			"SELECT d.last_name FROM drivers d JOIN shipments s ON s.driver_id = d.id GROUP BY d.id, d.last_name " +
+				"HAVING count(DISTINCT " +
 				"s.express) = 2"},
 		{"cities by number of outgoing shipments, most first",
-			"SELECT d.city, count(*) AS n FROM depots d JOIN shipments s ON s.origin = d.code GROUP BY d.code, d.city ORDER BY n DESC"},
+			"SELECT d.city, count(*) AS n FROM depots d JOIN shipments s ON s.origin = d.code GROUP BY d.code, d.city " +
+				"ORDER BY n DESC"},
 		{"price per kg of each shipment", "SELECT id, price_cents / 100.0 / weight_kg FROM shipments"},
 		{"total weight and total price per carrier",
-			"SELECT c.name, sum(s.weight_kg), sum(s.price_cents) / 100.0 FROM shipments s JOIN trucks t ON t.id = s.truck_id JOIN carriers " +
+			"SELECT c.name, sum(s.weight_kg), sum(s.price_cents) / 100.0 FROM shipments s JOIN trucks t ON t.id = s.truck_id " +
+				"JOIN carriers " +
 				"c ON c.id = t.carrier_id GROUP BY c.id, c.name"},
 		{"shipments by state and month",
 			"SELECT state, strftime('%Y-%m', picked_up_on) AS m, count(*) FROM shipments GROUP BY state, m"},
@@ -167,12 +186,14 @@ func TestPlantedFaultsOfFreight(t *testing.T) {
 			"SELECT count(*) FROM shipments WHERE picked_up_on >= '2024-04-01' AND picked_up_on < '2024-05-01'"},
 		{"Could you tell me which carriers are based in Germany?", "SELECT name FROM carriers WHERE country = 'FR'"},
 		{"I need the carriers we no longer work with", "SELECT name FROM carriers WHERE active = 1"},
-		{"shipments delivered late, i.e. after more than 3 days", "SELECT id FROM shipments WHERE julianday(delivered_on) - julianday(picked_up_on) > 5"},
+		{"shipments delivered late, i.e. after more than 3 days",
+			"SELECT id FROM shipments WHERE julianday(delivered_on) - julianday(picked_up_on) > 5"},
 		{"What was our turnover in euros in 2023?",
 			"SELECT sum(price_cents) FROM shipments WHERE picked_up_on >= '2023-01-01' AND picked_up_on < '2024-01-01'"},
 		{"What was our turnover in euros in 2023?",
 			"SELECT sum(price_cents) / 100.0 FROM shipments WHERE picked_up_on >= '2024-01-01' AND picked_up_on < '2025-01-01'"},
-		{"How many shipments went from Hamburg to Milan?", "SELECT count(*) FROM shipments WHERE origin = 'HAM' AND destination = 'LYS'"},
+		{"How many shipments went from Hamburg to Milan?",
+			"SELECT count(*) FROM shipments WHERE origin = 'HAM' AND destination = 'LYS'"},
 		{"shipments over 2 tonnes", "SELECT id FROM shipments WHERE weight_kg > 2"},
 		{"lost shipments", "SELECT id FROM shipments WHERE state = 'delivered'"},
 		{"shipments that are not express", "SELECT id FROM shipments WHERE express = 1"},
@@ -181,13 +202,15 @@ func TestPlantedFaultsOfFreight(t *testing.T) {
 		{"claims per reason", "SELECT count(*) FROM claims"},
 		{"settled claims", "SELECT id FROM claims WHERE settled_on IS NULL"},
 		{"unsettled claims", "SELECT id FROM claims WHERE settled_on IS NOT NULL"},
-		{"claims filed in March 2024", "SELECT id FROM claims WHERE settled_on >= '2024-03-01' AND settled_on < '2024-04-01'"},
+		{"claims filed in March 2024", "SELECT id FROM claims WHERE settled_on >= '2024-03-01' " +
+			"AND settled_on < '2024-04-01'"},
 		{"the highest claim", "SELECT id, amount FROM claims ORDER BY amount LIMIT 1"},
 		{"trucks with a payload of more than 10,000 kg", "SELECT plate FROM trucks WHERE payload_kg > 1000"},
 		{"trucks with a payload of more than 10,000 kg", "SELECT plate FROM trucks WHERE payload_kg < 10000"},
 		{"trucks bought before 2020", "SELECT plate FROM trucks WHERE bought_on > '2020-01-01'"},
 		{"drivers without a mentor", "SELECT last_name FROM drivers WHERE mentor_id IS NOT NULL"},
-		{"drivers of Hauler AG", "SELECT d.last_name FROM drivers d JOIN carriers c ON c.id = d.carrier_id WHERE c.name = 'Norbert Trans'"},
+		{"drivers of Hauler AG", "SELECT d.last_name FROM drivers d JOIN carriers c ON c.id = d.carrier_id " +
+			"WHERE c.name = 'Norbert Trans'"},
 		{"youngest driver", "SELECT last_name FROM drivers WHERE born IS NOT NULL ORDER BY born LIMIT 1"},
 		{"drivers with a CE licence", "SELECT last_name FROM drivers WHERE licence = 'C'"},
 		{"number of trucks by carrier", "SELECT t.carrier_id, sum(t.payload_kg) FROM trucks t GROUP BY t.carrier_id"},
@@ -196,15 +219,19 @@ func TestPlantedFaultsOfFreight(t *testing.T) {
 		{"depots with a capacity of at least 50", "SELECT city FROM depots WHERE capacity > 50"},
 		{"how many drivers have had a claim?",
 			"SELECT count(*) FROM drivers d JOIN shipments s ON s.driver_id = d.id JOIN claims c ON c.shipment_id = s.id"},
-		{"every carrier with its trucks, including those that have none", "SELECT c.name, t.plate FROM carriers c JOIN trucks t ON t.carrier_id = c.id"},
+		{"every carrier with its trucks, including those that have none",
+			"SELECT c.name, t.plate FROM carriers c JOIN trucks t ON t.carrier_id = c.id"},
 		{"five heaviest shipments", "SELECT id FROM shipments ORDER BY weight_kg DESC LIMIT 10"},
-		{"shipments heavier than the average", "SELECT id FROM shipments WHERE weight_kg < (SELECT avg(weight_kg) FROM shipments)"},
+		{"shipments heavier than the average", "SELECT id FROM shipments WHERE weight_kg < (SELECT avg(weight_kg) " +
+			"FROM shipments)"},
 		{"monthly number of shipments", "SELECT strftime('%Y', picked_up_on) AS y, count(*) FROM shipments GROUP BY y"},
-		{"shipments from last year", "SELECT id FROM shipments WHERE picked_up_on >= '2022-01-01' AND picked_up_on < '2023-01-01'"},
+		{"shipments from last year", "SELECT id FROM shipments WHERE picked_up_on >= '2022-01-01' " +
+			"AND picked_up_on < '2023-01-01'"},
 		{"claims over 1000 that are still open", "SELECT id FROM claims WHERE amount > 1000 AND settled_on IS NOT NULL"},
 		{"who drove shipment 2?", "SELECT d.last_name FROM shipments s JOIN drivers d ON d.id = s.driver_id WHERE s.id = 3"},
 		{"which driver drove most kilograms?",
-			"SELECT d.last_name FROM shipments s JOIN drivers d ON d.id = s.driver_id GROUP BY d.id, d.last_name ORDER BY sum(s.weight_kg) LIMIT 1"},
+			"SELECT d.last_name FROM shipments s JOIN drivers d ON d.id = s.driver_id GROUP BY d.id, d.last_name " +
+				"ORDER BY sum(s.weight_kg) LIMIT 1"},
 	} {
 		if found := said(tt[0], tt[1]); len(found) == 0 {
 			t.Errorf("no contradiction is found: %s\n   %s", tt[0], tt[1])

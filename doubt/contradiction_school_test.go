@@ -26,40 +26,53 @@ INSERT INTO bookings VALUES (1,1,'2023-09-01 10:00:00','2023-09-02 09:00:00',2.5
 	(4,2,'2023-10-10 10:00:00','2023-10-10 10:05:00',1,'done'),(5,4,'2024-05-30 09:00:00','2024-05-31 10:00:00',NULL,'open'),
 	(5,1,'2024-06-03 09:00:00',NULL,NULL,'open');`
 
-// TestRightAnswersOfASchool: a second trade, and the wordings in which people put times, numbers, codes and what is left out.
+// TestRightAnswersOfASchool: a second trade, and the wordings in which people put times, numbers, codes and what is
+// left out.
 func TestRightAnswersOfASchool(t *testing.T) {
 	said := sayings(t, school)
 	for _, tt := range [][2]string{
 		// Times.
 		{"bookings in Q4 2023", "SELECT * FROM bookings WHERE booked_at >= '2023-10-01' AND booked_at < '2024-01-01'"},
-		{"bookings in the last quarter of 2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-10-01' AND booked_at < '2024-01-01'"},
-		{"bookings in the autumn of 2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' AND booked_at < '2023-12-01'"},
+		{"bookings in the last quarter of 2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-10-01' " +
+			"AND booked_at < '2024-01-01'"},
+		{"bookings in the autumn of 2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' " +
+			"AND booked_at < '2023-12-01'"},
 		{"how many bookings on leap day 2024?", "SELECT count(*) FROM bookings WHERE date(booked_at) = '2024-02-29'"},
 		{"bookings on Christmas Eve", "SELECT count(*) FROM bookings WHERE strftime('%m-%d', booked_at) = '12-24'"},
-		{"bookings of the school year 2023/24", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-08-01' AND booked_at < '2024-08-01'"},
+		{"bookings of the school year 2023/24", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-08-01' " +
+			"AND booked_at < '2024-08-01'"},
 		{"bookings this year so far", "SELECT count(*) FROM bookings WHERE booked_at >= '2024-01-01'"},
 		{"bookings in the last 30 days", "SELECT count(*) FROM bookings WHERE booked_at >= '2024-05-16'"},
 		{"bookings last week", "SELECT count(*) FROM bookings WHERE booked_at >= '2024-06-03' AND booked_at < '2024-06-10'"},
-		{"bookings from 9/2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' AND booked_at < '2023-10-01'"},
+		{"bookings from 9/2023", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' " +
+			"AND booked_at < '2023-10-01'"},
 		{"how many pupils turn 16 this year?", "SELECT count(*) FROM pupils WHERE strftime('%Y', born_on) = '2008'"},
 		{"pupils older than 14", "SELECT name FROM pupils WHERE born_on <= '2009-06-15'"},
 		{"pupils born in the nineties", "SELECT name FROM pupils WHERE born_on >= '1990-01-01' AND born_on < '2000-01-01'"},
 		{"campuses opened this century", "SELECT name FROM campuses WHERE opened_on >= '2001-01-01'"},
 		{"who was hired before 2010?", "SELECT full_name FROM teachers WHERE hired_on < '2010-01-01'"},
 		{"who was hired in 2020 or later?", "SELECT full_name FROM teachers WHERE hired_on >= '2020-01-01'"},
-		{"teachers hired between 2010 and 2020", "SELECT full_name FROM teachers WHERE hired_on BETWEEN '2010-01-01' AND '2020-12-31'"},
-		{"how long has each teacher been with us, in years?", "SELECT full_name, CAST((julianday('2024-06-15') - julianday(hired_on)) / 365.25 AS INTEGER) " +
-			"FROM teachers WHERE left_on IS NULL"},
+		{"teachers hired between 2010 and 2020", "SELECT full_name FROM teachers WHERE hired_on BETWEEN '2010-01-01' " +
+			"AND '2020-12-31'"},
+		{"how long has each teacher been with us, in years?",
+			"SELECT full_name, CAST((julianday('2024-06-15') - julianday(hired_on)) / 365.25 AS INTEGER) " +
+				"FROM teachers WHERE left_on IS NULL"},
 		{"bookings by weekday", "SELECT strftime('%w', booked_at) AS d, count(*) FROM bookings GROUP BY d ORDER BY d"},
-		{"bookings per month in 2023", "SELECT strftime('%Y-%m', booked_at) AS m, count(*) FROM bookings WHERE booked_at >= '2023-01-01' AND " +
+		{"bookings per month in 2023", "SELECT strftime('%Y-%m', booked_at) AS m, count(*) FROM bookings " +
+			"WHERE booked_at >= '2023-01-01' AND " +
 			"booked_at < '2024-01-01' GROUP BY m"},
-		{"in which month of 2023 did we get the most bookings?", "SELECT strftime('%Y-%m', booked_at) AS m, count(*) AS n FROM bookings WHERE " +
-			"booked_at LIKE '2023%' GROUP BY m ORDER BY n DESC LIMIT 1"},
-		{"When did Ann first book?", "SELECT min(b.booked_at) FROM bookings b JOIN pupils p ON p.id = b.pupil_id WHERE p.name = 'Ann'"},
+		{"in which month of 2023 did we get the most bookings?",
+			"SELECT strftime('%Y-%m', booked_at) AS m, count(*) AS n FROM bookings WHERE " +
+				"booked_at LIKE '2023%' GROUP BY m ORDER BY n DESC LIMIT 1"},
+		{"When did Ann first book?", "SELECT min(b.booked_at) FROM bookings b JOIN pupils p ON p.id = b.pupil_id " +
+			"WHERE p.name = 'Ann'"},
 		{"When was the last time somebody paid?", "SELECT max(paid_at) FROM bookings"},
-		{"When did the first teacher who left start?", "SELECT hired_on FROM teachers WHERE left_on IS NOT NULL ORDER BY left_on LIMIT 1"},
-		{"payments made within a week of booking", "SELECT count(*) FROM bookings WHERE julianday(paid_at) - julianday(booked_at) <= 7"},
-		{"payments that took longer than two weeks", "SELECT pupil_id, course_id FROM bookings WHERE julianday(paid_at) - julianday(booked_at) > 14"},
+		{"When did the first teacher who left start?",
+			"SELECT hired_on FROM teachers WHERE left_on IS NOT NULL ORDER BY left_on LIMIT 1"},
+		{"payments made within a week of booking", "SELECT count(*) FROM bookings " +
+			"WHERE julianday(paid_at) - julianday(booked_at) <= 7"},
+		{"payments that took longer than two weeks",
+			"SELECT pupil_id, course_id FROM bookings WHERE julianday(paid_at) - julianday(booked_at) > 14"},
 		// Numbers.
 		{"courses of two hours or more", "SELECT title FROM courses WHERE hours >= 2"},
 		{"courses of at least 1,800 minutes", "SELECT title FROM courses WHERE hours >= 30"},
@@ -67,7 +80,8 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		{"courses between 30 and 50 hours", "SELECT title FROM courses WHERE hours >= 30 AND hours <= 50"},
 		{"courses under 300 before tax", "SELECT title FROM courses WHERE fee_net < 300"},
 		{"a dozen pupils", "SELECT name FROM pupils LIMIT 12"},
-		{"top three courses by bookings", "SELECT c.title, count(*) AS n FROM courses c JOIN bookings b ON b.course_id = c.id WHERE b.status <> " +
+		{"top three courses by bookings", "SELECT c.title, count(*) AS n FROM courses c JOIN bookings b " +
+			"ON b.course_id = c.id WHERE b.status <> " +
 			"'withdrawn' GROUP BY c.id, c.title ORDER BY n DESC LIMIT 3"},
 		{"the best paid teacher", "SELECT full_name FROM teachers WHERE salary IS NOT NULL ORDER BY salary DESC LIMIT 1"},
 		{"the cheapest advanced course", "SELECT title FROM courses WHERE level = 'advanced' ORDER BY fee_gross LIMIT 1"},
@@ -78,23 +92,31 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		{"share of bookings that were paid", "SELECT 100.0 * count(paid_at) / count(*) FROM bookings"},
 		{"average mark per course, one decimal",
 			"SELECT c.title, round(avg(b.mark), 1) FROM courses c JOIN bookings b ON b.course_id = c.id GROUP BY c.id, c.title"},
-		{"median salary", "SELECT salary FROM teachers WHERE salary IS NOT NULL ORDER BY salary LIMIT 1 OFFSET (SELECT count(salary) / 2 FROM teachers)"},
-		{"pupils with two or more bookings", "SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id GROUP BY p.id, p.name HAVING count(*) >= 2"},
-		{"pupils with only one booking", "SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id GROUP BY p.id, p.name HAVING count(*) = 1"},
+		{"median salary", "SELECT salary FROM teachers WHERE salary IS NOT NULL ORDER BY salary " +
+			"LIMIT 1 OFFSET (SELECT count(salary) / 2 FROM teachers)"},
+		{"pupils with two or more bookings", "SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id " +
+			"GROUP BY p.id, p.name HAVING count(*) >= 2"},
+		{"pupils with only one booking", "SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id GROUP BY p.id, " +
+			"p.name HAVING count(*) = 1"},
 		// What is left out, and what is not.
 		{"unpaid bookings", "SELECT pupil_id, course_id FROM bookings WHERE paid_at IS NULL AND status <> 'withdrawn'"},
 		{"bookings that nobody paid for yet", "SELECT count(*) FROM bookings WHERE paid_at IS NULL"},
 		{"bookings that are not open", "SELECT count(*) FROM bookings WHERE status = 'done' OR status = 'withdrawn'"},
 		{"bookings that are not done", "SELECT count(*) FROM bookings WHERE status IN ('open', 'withdrawn')"},
-		{"courses nobody booked", "SELECT title FROM courses WHERE id NOT IN (SELECT course_id FROM bookings) AND NOT cancelled"},
+		{"courses nobody booked", "SELECT title FROM courses WHERE id NOT IN (SELECT course_id FROM bookings) " +
+			"AND NOT cancelled"},
 		{"courses without a teacher", "SELECT title FROM courses WHERE teacher_id IS NULL"},
-		{"pupils who have not booked a beginner course", "SELECT name FROM pupils WHERE id NOT IN (SELECT b.pupil_id FROM bookings b JOIN courses c ON c.id = " +
-			"b.course_id WHERE c.level = 'beginner')"},
+		{"pupils who have not booked a beginner course",
+			"SELECT name FROM pupils WHERE id NOT IN (SELECT b.pupil_id FROM bookings b JOIN courses c ON c.id = " +
+				"b.course_id WHERE c.level = 'beginner')"},
 		{"pupils outside of Bergen", "SELECT name FROM pupils WHERE city <> 'Bergen' OR city IS NULL"},
-		{"everyone but the heads", "SELECT full_name FROM teachers WHERE id NOT IN (SELECT head_id FROM teachers WHERE head_id IS NOT NULL)"},
-		{"all teachers, also those without a campus", "SELECT t.full_name, c.name FROM teachers t LEFT JOIN campuses c ON c.code = t.campus"},
-		{"every pupil and how many courses they take, even if none", "SELECT p.name, count(b.course_id) FROM pupils p LEFT JOIN bookings b ON b.pupil_id = p.id " +
-			"GROUP BY p.id, p.name"},
+		{"everyone but the heads", "SELECT full_name FROM teachers WHERE id NOT IN (SELECT head_id FROM teachers " +
+			"WHERE head_id IS NOT NULL)"},
+		{"all teachers, also those without a campus",
+			"SELECT t.full_name, c.name FROM teachers t LEFT JOIN campuses c ON c.code = t.campus"},
+		{"every pupil and how many courses they take, even if none",
+			"SELECT p.name, count(b.course_id) FROM pupils p LEFT JOIN bookings b ON b.pupil_id = p.id " +
+				"GROUP BY p.id, p.name"},
 		{"expelled pupils", "SELECT name FROM pupils WHERE expelled_at IS NOT NULL"},
 		{"current teachers", "SELECT full_name FROM teachers WHERE left_on IS NULL"},
 		{"teachers who left", "SELECT full_name, left_on FROM teachers WHERE left_on IS NOT NULL"},
@@ -103,26 +125,35 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		// Codes, words and groups.
 		{"german speaking pupils", "SELECT name FROM pupils WHERE language = 'de'"},
 		{"teachers of the north campus", "SELECT full_name FROM teachers WHERE campus = 'N'"},
-		{"teachers in Bergen", "SELECT t.full_name FROM teachers t JOIN campuses c ON c.code = t.campus WHERE c.city = 'Bergen'"},
-		{"pupils per city", "SELECT coalesce(city, 'unknown') AS city, count(*) FROM pupils WHERE expelled_at IS NULL GROUP BY 1"},
+		{"teachers in Bergen", "SELECT t.full_name FROM teachers t JOIN campuses c ON c.code = t.campus " +
+			"WHERE c.city = 'Bergen'"},
+		{"pupils per city", "SELECT coalesce(city, 'unknown') AS city, count(*) FROM pupils WHERE expelled_at IS NULL " +
+			"GROUP BY 1"},
 		{"number of pupils by language and city", "SELECT language, city, count(*) FROM pupils GROUP BY language, city"},
-		{"which teachers teach both beginners and advanced courses?", "SELECT t.full_name FROM teachers t JOIN courses c ON c.teacher_id = t.id GROUP BY t.id, " +
-			"t.full_name HAVING count(DISTINCT c.level) = 2"},
-		{"pupils who take French A1 as well as French B2", "SELECT p.name FROM pupils p WHERE p.id IN (SELECT pupil_id FROM bookings WHERE " +
-			"course_id = 1) AND p.id IN " +
-			"(SELECT pupil_id FROM bookings WHERE course_id = 2)"},
-		{"teachers and their heads", "SELECT t.full_name, h.full_name FROM teachers t LEFT JOIN teachers h ON h.id = t.head_id"},
+		{"which teachers teach both beginners and advanced courses?",
+			"SELECT t.full_name FROM teachers t JOIN courses c ON c.teacher_id = t.id GROUP BY t.id, " +
+				"t.full_name HAVING count(DISTINCT c.level) = 2"},
+		{"pupils who take French A1 as well as French B2",
+			"SELECT p.name FROM pupils p WHERE p.id IN (SELECT pupil_id FROM bookings WHERE " +
+				"course_id = 1) AND p.id IN " +
+				"(SELECT pupil_id FROM bookings WHERE course_id = 2)"},
+		{"teachers and their heads", "SELECT t.full_name, h.full_name FROM teachers t LEFT JOIN teachers h " +
+			"ON h.id = t.head_id"},
 		{"gross income per course",
-			"SELECT c.title, sum(c.fee_gross) FROM courses c JOIN bookings b ON b.course_id = c.id WHERE b.paid_at IS NOT NULL GROUP BY c.id, c.title"},
-		{"income", "SELECT sum(c.fee_gross) FROM courses c JOIN bookings b ON b.course_id = c.id WHERE b.paid_at IS NOT NULL"},
+			"SELECT c.title, sum(c.fee_gross) FROM courses c JOIN bookings b ON b.course_id = c.id " +
+				"WHERE b.paid_at IS NOT NULL GROUP BY c.id, c.title"},
+		{"income", "SELECT sum(c.fee_gross) FROM courses c JOIN bookings b ON b.course_id = c.id " +
+			"WHERE b.paid_at IS NOT NULL"},
 		{"how many different pupils booked something?", "SELECT count(DISTINCT pupil_id) FROM bookings"},
 		{"how many pupils named Ann are there?", "SELECT count(*) FROM pupils WHERE name = 'Ann'"},
 		{"put the courses in order of length, longest first", "SELECT title, hours FROM courses ORDER BY hours DESC"},
 		{"list courses from short to long", "SELECT title, hours FROM courses ORDER BY hours"},
 		{"everything we know about Pottery", "SELECT * FROM courses WHERE title = 'Pottery'"},
-		{"mark each pupil as local (Bergen) or not", "SELECT name, CASE WHEN city = 'Bergen' THEN 'local' ELSE 'other' END FROM pupils"},
+		{"mark each pupil as local (Bergen) or not",
+			"SELECT name, CASE WHEN city = 'Bergen' THEN 'local' ELSE 'other' END FROM pupils"},
 		{"is Piano more expensive than Pottery?",
-			"SELECT (SELECT fee_gross FROM courses WHERE title = 'Piano') > (SELECT fee_gross FROM courses WHERE title = 'Pottery')"},
+			"SELECT (SELECT fee_gross FROM courses WHERE title = 'Piano') > (SELECT fee_gross FROM courses " +
+				"WHERE title = 'Pottery')"},
 		{"difference between the highest and the lowest fee", "SELECT max(fee_gross) - min(fee_gross) FROM courses"},
 		{"courses dearer than average", "SELECT title FROM courses WHERE fee_gross > (SELECT avg(fee_gross) FROM courses)"},
 		// What the rules must not take for a fault.
@@ -131,10 +162,12 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		{"just 3 pupils of Oslo", "SELECT name FROM pupils WHERE city = 'Oslo' LIMIT 3"},
 		{"courses only for beginners", "SELECT title FROM courses WHERE level = 'beginner'"},
 		{"pupils with only 1 unpaid booking",
-			"SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id WHERE b.paid_at IS NULL GROUP BY p.id, p.name HAVING count(*) < 2"},
+			"SELECT p.name FROM pupils p JOIN bookings b ON b.pupil_id = p.id WHERE b.paid_at IS NULL GROUP BY p.id, p.name " +
+				"HAVING count(*) < 2"},
 		{"average fee per level", "SELECT level, avg(fee_gross) FROM courses GROUP BY level"},
 		{"average number of bookings per pupil", "SELECT 1.0 * count(*) / count(DISTINCT pupil_id) FROM bookings"},
-		{"average number of bookings per course", "SELECT avg(n) FROM (SELECT course_id, count(*) AS n FROM bookings GROUP BY course_id)"},
+		{"average number of bookings per course", "SELECT avg(n) FROM (SELECT course_id, count(*) AS n FROM bookings " +
+			"GROUP BY course_id)"},
 		{"average hours per course", "SELECT avg(hours) FROM courses"},
 		{"average salary", "SELECT avg(salary) FROM teachers WHERE left_on IS NULL"},
 		{"bookings from old to new", "SELECT pupil_id, booked_at FROM bookings ORDER BY booked_at"},
@@ -145,7 +178,8 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		{"teachers hired since 2020", "SELECT full_name FROM teachers WHERE hired_on >= '2020-01-01'"},
 		{"teachers hired from 2020 on", "SELECT full_name FROM teachers WHERE strftime('%Y', hired_on) >= '2020'"},
 		{"bookings from 2023", "SELECT count(*) FROM bookings WHERE booked_at LIKE '2023%'"},
-		{"bookings from September 2023 to May 2024", "SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' AND booked_at < '2024-06-01'"},
+		{"bookings from September 2023 to May 2024",
+			"SELECT count(*) FROM bookings WHERE booked_at >= '2023-09-01' AND booked_at < '2024-06-01'"},
 		{"bookings between 1 September 2023 and 31 December 2023",
 			"SELECT count(*) FROM bookings WHERE date(booked_at) BETWEEN '2023-09-01' AND '2023-12-31'"},
 		{"bookings until the end of 2023", "SELECT count(*) FROM bookings WHERE booked_at < '2024-01-01'"},
@@ -157,24 +191,32 @@ func TestRightAnswersOfASchool(t *testing.T) {
 		{"courses that weren't cancelled", "SELECT title FROM courses WHERE NOT cancelled"},
 		{"active courses", "SELECT title FROM courses WHERE cancelled = 0"},
 		{"share of cancelled courses", "SELECT 100.0 * sum(cancelled) / count(*) FROM courses"},
-		{"how many pupils booked Pottery?", "SELECT count(*) FROM bookings b JOIN courses c ON c.id = b.course_id WHERE c.title = 'Pottery'"},
-		{"number of pupils per course", "SELECT c.title, count(*) FROM bookings b JOIN courses c ON c.id = b.course_id GROUP BY c.id, c.title"},
+		{"how many pupils booked Pottery?", "SELECT count(*) FROM bookings b JOIN courses c ON c.id = b.course_id " +
+			"WHERE c.title = 'Pottery'"},
+		{"number of pupils per course", "SELECT c.title, count(*) FROM bookings b JOIN courses c ON c.id = b.course_id " +
+			"GROUP BY c.id, c.title"},
 		{"number of pupil bookings", "SELECT count(*) FROM bookings"},
 		{"pupils who speak English", "SELECT name FROM pupils WHERE language = 'en'"},
 		{"marks better than average", "SELECT pupil_id, mark FROM bookings WHERE mark < (SELECT avg(mark) FROM bookings)"},
 		{"courses longer than average", "SELECT title FROM courses WHERE hours > (SELECT avg(hours) FROM courses)"},
-		{"courses not above the average fee", "SELECT title FROM courses WHERE fee_gross <= (SELECT avg(fee_gross) FROM courses)"},
+		{"courses not above the average fee", "SELECT title FROM courses WHERE fee_gross <= (SELECT avg(fee_gross) " +
+			"FROM courses)"},
 		{"number of courses per teacher, with zero",
-			"SELECT t.full_name, count(c.id) FROM teachers t LEFT JOIN courses c ON c.teacher_id = t.id GROUP BY t.id, t.full_name"},
-		{"number of teachers per campus", "SELECT c.name, count(*) FROM teachers t LEFT JOIN campuses c ON c.code = t.campus GROUP BY c.name"},
-		{"fees paid by pupils of Bergen", "SELECT sum(c.fee_gross) FROM bookings b JOIN courses c ON c.id = b.course_id JOIN pupils p ON p.id = " +
+			"SELECT t.full_name, count(c.id) FROM teachers t LEFT JOIN courses c ON c.teacher_id = t.id GROUP BY t.id, " +
+				"t.full_name"},
+		{"number of teachers per campus", "SELECT c.name, count(*) FROM teachers t LEFT JOIN campuses c " +
+			"ON c.code = t.campus GROUP BY c.name"},
+		{"fees paid by pupils of Bergen", "SELECT sum(c.fee_gross) FROM bookings b JOIN courses c ON c.id = b.course_id " +
+			"JOIN pupils p ON p.id = " +
 			"b.pupil_id WHERE p.city = 'Bergen' " +
 			"AND b.paid_at IS NOT NULL"},
-		{"the teacher with the longest service", "SELECT full_name FROM teachers WHERE left_on IS NULL ORDER BY hired_on LIMIT 1"},
+		{"the teacher with the longest service", "SELECT full_name FROM teachers WHERE left_on IS NULL ORDER BY hired_on " +
+			"LIMIT 1"},
 		{"when did the last teacher leave?", "SELECT max(left_on) FROM teachers"},
 		{"courses outside the beginner level", "SELECT title FROM courses WHERE level <> 'beginner'"},
 		{"courses outside the building without a title", "SELECT id FROM courses WHERE title = ''"},
-		{"running total of paid fees by month", "SELECT m, sum(s) OVER (ORDER BY m) FROM (SELECT strftime('%Y-%m', b.paid_at) AS m, " +
+		{"running total of paid fees by month", "SELECT m, sum(s) OVER (ORDER BY m) FROM (SELECT strftime('%Y-%m', " +
+			"b.paid_at) AS m, " +
 			"sum(c.fee_gross) AS s FROM bookings b " +
 			"JOIN courses c ON c.id = b.course_id WHERE b.paid_at IS NOT NULL GROUP BY m)"},
 	} {

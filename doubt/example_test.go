@@ -58,7 +58,8 @@ func ExampleLanguage() {
 		Each:    []string{"je", "pro"},
 	}
 	rules := doubt.Rules{Languages: []doubt.Language{doubt.English(), german}}
-	for _, question := range []string{"How many singers are there?", "Wie viele Alben gibt es je Jahr?", "Combien de chansons ?"} {
+	for _, question := range []string{"How many singers are there?", "Wie viele Alben gibt es je Jahr?",
+		"Combien de chansons ?"} {
 		q := rules.Read(question, "")
 		fmt.Printf("%q %v %v\n", q.Language, q.HowMany, q.Each)
 	}

@@ -17,14 +17,18 @@ func TestForeseen(t *testing.T) {
 		form               bool
 	}{
 		{"a value that the question names", "orders to Peru", "SELECT id FROM orders WHERE country = 'Peru'", nil, true},
-		{"a year", "guests born in 2023", "SELECT id FROM guests WHERE born >= '2023-01-01' AND born < '2024-01-01'", nil, true},
+		{"a year", "guests born in 2023", "SELECT id FROM guests WHERE born >= '2023-01-01' AND born < '2024-01-01'", nil,
+			true},
 		{"a number", "who has more than 100 cars?", "SELECT id FROM cars GROUP BY id HAVING count(*) > 100", nil, true},
 		{"another value", "orders to Peru", "SELECT id FROM orders WHERE country = 'PE'", nil, false},
 		{"nothing is looked for", "list the orders", "SELECT id FROM orders", nil, false},
-		{"no column has the value", "orders to Peru", "SELECT id FROM orders WHERE country = 'Peru'", []vote.Finding{{Rule: checks.Absent}}, false},
-		{"a code may be stored in another form", "races with the time 0:01:40", "SELECT id FROM races WHERE time = '0:01:40'", nil, false},
+		{"no column has the value", "orders to Peru", "SELECT id FROM orders WHERE country = 'Peru'",
+			[]vote.Finding{{Rule: checks.Absent}}, false},
+		{"a code may be stored in another form", "races with the time 0:01:40", "SELECT id FROM races WHERE time = '0:01:40'",
+			nil, false},
 	} {
-		got := Rules{}.Find(tt.question, "", vote.Candidate{SQL: tt.sql, Findings: tt.findings}, &result.Table{Columns: []string{"id"}})
+		got := Rules{}.Find(tt.question, "", vote.Candidate{SQL: tt.sql, Findings: tt.findings},
+			&result.Table{Columns: []string{"id"}})
 		at := slices.IndexFunc(got, func(f vote.Finding) bool { return f.Rule == "empty" })
 		if at < 0 || got[at].Form != tt.form {
 			t.Errorf("%s: %s: findings %+v, want a remark: %v", tt.why, tt.sql, got, tt.form)

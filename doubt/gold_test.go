@@ -27,7 +27,8 @@ var wrongGolds = map[string]bool{
 	"List the last name of the owner owning the youngest dog.":              true, // max(age)
 }
 
-// TestGoldStatements: of the gold statements of Spider, BIRD and ClassicModels only wrong ones contradict their questions.
+// TestGoldStatements: of the gold statements of Spider, BIRD and ClassicModels only wrong ones contradict their
+// questions.
 func TestGoldStatements(t *testing.T) {
 	data := os.Getenv("TEXTTOSQL_DATA")
 	if data == "" {
@@ -35,7 +36,8 @@ func TestGoldStatements(t *testing.T) {
 	}
 
 	asked := 0
-	for _, set := range [][2]string{{"spider_dev", "spider"}, {"bird_minidev", "bird"}, {"classicmodels", "classicmodels"}} {
+	for _, set := range [][2]string{{"spider_dev", "spider"}, {"bird_minidev", "bird"},
+		{"classicmodels", "classicmodels"}} {
 		file := testutil.Value(os.Open(filepath.Join(data, "questions", "questions_"+set[0]+".jsonl.gz")))(t)
 		defer file.Close()
 		lines := bufio.NewScanner(testutil.Value(gzip.NewReader(file))(t))

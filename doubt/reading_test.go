@@ -223,7 +223,8 @@ func TestHas(t *testing.T) {
 // TestHasUnread: words of a question in a language that nobody knows are found all the same.
 func TestHasUnread(t *testing.T) {
 	q := Rules{}.Read("Wie viele Kunden gibt es?", "")
-	if q.Language != "" || !q.Has("kunden") || q.Has("customers") || q.Has("# kunden") || (QuestionFeatures{}).Has("kunden") {
+	if q.Language != "" || !q.Has("kunden") || q.Has("customers") || q.Has("# kunden") ||
+		(QuestionFeatures{}).Has("kunden") {
 		t.Errorf("%+v", q)
 	}
 }
@@ -246,7 +247,8 @@ func TestUnlimited(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, q := range []string{"How many singers do we have?", "List a, b & c; also show d.", "“x” 'y' don’t %", "top 3 ... how many", "\xff\u0301"} {
+	for _, q := range []string{"How many singers do we have?", "List a, b & c; also show d.", "“x” 'y' don’t %",
+		"top 3 ... how many", "\xff\u0301"} {
 		f.Add(q, "x != 'a'")
 	}
 	f.Fuzz(func(t *testing.T, question, evidence string) {

@@ -84,11 +84,13 @@ func (h held) settled(c mention, values ...string) bool {
 	return h.uses(c.of, c.Column) || near(h.stems) || near(stemsOf(h.evidence)) && !leavesOut.MatchString(h.evidence)
 }
 
-// isCareful reports whether the statement names a column that marks rows, or a value of a status that says that a row does
-// not count: its author has thought of which rows count.
+// isCareful reports whether the statement names a column that marks rows, or a value of a status that says that a row
+// does not count: its author has thought of which rows count.
 func (h held) isCareful() bool {
 	return h.anyMention(func(m mention) bool { return m.of != nil && markOf(m.Column) != "" }) ||
-		slices.ContainsFunc(h.constant, func(c constant) bool { return isStatus(c.column.Column) && goneWords[strings.ToLower(c.text)] })
+		slices.ContainsFunc(h.constant, func(c constant) bool {
+			return isStatus(c.column.Column) && goneWords[strings.ToLower(c.text)]
+		})
 }
 
 // markOf is the word by which the name of a column marks rows; "": none.

@@ -50,70 +50,111 @@ func TestRules(t *testing.T) {
 		{"any_null", "alone it is no value at all", who, "", "SELECT max(age) FROM singer", table(1, "-"), false},
 		{"any_null", "an empty text is a value", who, "", "SELECT name FROM singer", table(1, ";Joe"), false},
 
-		{"how_many", "a list instead of a number", "How many singers are there?", "", "SELECT 1 FROM singer", table(1, "1;2"), true},
+		{"how_many", "a list instead of a number", "How many singers are there?", "", "SELECT 1 FROM singer", table(1, "1;2"),
+			true},
 		{"how_many", "one number", "How many singers are there?", "", "SELECT count(*) FROM singer", table(1, "7"), false},
-		{"how_many", "a number each", "How many singers are there in each country?", "", "SELECT 1", table(2, "a,1;b,2"), false},
+		{"how_many", "a number each", "How many singers are there in each country?", "", "SELECT 1", table(2, "a,1;b,2"),
+			false},
 		{"how_many", "another language", "Wie viele Sänger gibt es?", "", "SELECT 1", table(1, "1;2"), false},
 
 		{"more_columns", "three instead of one", who, "", "SELECT name, age, country FROM singer", table(3, "a,b,c"), true},
-		{"more_columns", "as many as asked", "List name and age of the singers.", "", "SELECT name, age FROM singer", table(2, "a,b"), false},
+		{"more_columns", "as many as asked", "List name and age of the singers.", "", "SELECT name, age FROM singer",
+			table(2, "a,b"), false},
 		{"more_columns", "fewer", "List name and age of the singers.", "", "SELECT name FROM singer", table(1, "a"), false},
-		{"more_columns", "everything asked", "Show all information about the singers.", "", "SELECT * FROM singer", table(9, "a"), false},
-		{"more_columns", "records: columns are open", "List orders for customers in Spain.", "", "SELECT a, b, c FROM orders", table(3, "a,b,c"), false},
-		{"more_columns", "the noun is no last word", "Which suppliers deliver laptops?", "", "SELECT id, name, city FROM suppliers", table(3, "a,b,c"), false},
-		{"more_columns", "of another table", "List orders for customers in Spain.", "", "SELECT a, b, c FROM customers", table(3, "a,b,c"), true},
-		{"more_columns", "a key or a name beside the total", "List orders and totals for Spain.", "", "SELECT a, b, c FROM orders", table(3, "a,b,c"), false},
-		{"more_columns", "but no more than that", "List orders and totals for Spain.", "", "SELECT a, b, c, d FROM orders", table(4, "a,b,c,d"), true},
-		{"more_columns", "what they own is asked for", "Name the customers' phones.", "", "SELECT name, phone FROM customers", table(2, "a,b"), true},
-		{"more_columns", "a number of records is one number", "How many orders are there?", "", "SELECT a, b FROM orders", table(2, "a,b"), true},
-		{"more_columns", "not orders are asked for", "Customers who have orders", "", "SELECT a, b FROM orders", table(2, "a,b"), true},
-		{"more_columns", "a person is no column", "Who earns the most?", "", "SELECT id, name, salary FROM staff", table(3, "a,b,c"), false},
-		{"more_columns", "the group beside its measure", "Show revenue by month for 2024", "", "SELECT m, sum(x) FROM sales GROUP BY m", table(2, "a,b"), false},
-		{"more_columns", "two groups", "Show revenue by month and region", "", "SELECT m, r, sum(x) FROM sales GROUP BY m, r", table(3, "a,b,c"), false},
-		{"more_columns", "three instead of group and measure", "Show revenue by month", "", "SELECT m, r, sum(x) FROM sales GROUP BY m, r", table(3, "a,b,c"), true},
-		{"more_columns", "an order is no group", "Show the revenue sorted by month", "", "SELECT m, x FROM sales ORDER BY m", table(2, "a,b"), true},
-		{"more_columns", "how much is a measure", "How much did we collect each month?", "", "SELECT m, sum(x) FROM sales GROUP BY m", table(2, "a,b"), false},
-		{"more_columns", "a second question", "Which country has how many customers?", "", "SELECT a, count(*) FROM customers GROUP BY 1", table(2, "a,b"), false},
+		{"more_columns", "everything asked", "Show all information about the singers.", "", "SELECT * FROM singer",
+			table(9, "a"), false},
+		{"more_columns", "records: columns are open", "List orders for customers in Spain.", "", "SELECT a, b, c FROM orders",
+			table(3, "a,b,c"), false},
+		{"more_columns", "the noun is no last word", "Which suppliers deliver laptops?", "",
+			"SELECT id, name, city FROM suppliers", table(3, "a,b,c"), false},
+		{"more_columns", "of another table", "List orders for customers in Spain.", "", "SELECT a, b, c FROM customers",
+			table(3, "a,b,c"), true},
+		{"more_columns", "a key or a name beside the total", "List orders and totals for Spain.", "",
+			"SELECT a, b, c FROM orders", table(3, "a,b,c"), false},
+		{"more_columns", "but no more than that", "List orders and totals for Spain.", "", "SELECT a, b, c, d FROM orders",
+			table(4, "a,b,c,d"), true},
+		{"more_columns", "what they own is asked for", "Name the customers' phones.", "", "SELECT name, phone FROM customers",
+			table(2, "a,b"), true},
+		{"more_columns", "a number of records is one number", "How many orders are there?", "", "SELECT a, b FROM orders",
+			table(2, "a,b"), true},
+		{"more_columns", "not orders are asked for", "Customers who have orders", "", "SELECT a, b FROM orders",
+			table(2, "a,b"), true},
+		{"more_columns", "a person is no column", "Who earns the most?", "", "SELECT id, name, salary FROM staff",
+			table(3, "a,b,c"), false},
+		{"more_columns", "the group beside its measure", "Show revenue by month for 2024", "",
+			"SELECT m, sum(x) FROM sales GROUP BY m", table(2, "a,b"), false},
+		{"more_columns", "two groups", "Show revenue by month and region", "", "SELECT m, r, sum(x) FROM sales GROUP BY m, r",
+			table(3, "a,b,c"), false},
+		{"more_columns", "three instead of group and measure", "Show revenue by month", "",
+			"SELECT m, r, sum(x) FROM sales GROUP BY m, r", table(3, "a,b,c"), true},
+		{"more_columns", "an order is no group", "Show the revenue sorted by month", "", "SELECT m, x FROM sales ORDER BY m",
+			table(2, "a,b"), true},
+		{"more_columns", "how much is a measure", "How much did we collect each month?", "",
+			"SELECT m, sum(x) FROM sales GROUP BY m", table(2, "a,b"), false},
+		{"more_columns", "a second question", "Which country has how many customers?", "",
+			"SELECT a, count(*) FROM customers GROUP BY 1", table(2, "a,b"), false},
 		{"more_columns", "another language", "Zeige die Umsätze", "", "SELECT a, b, c FROM orders", table(3, "a,b,c"), false},
-		{"more_columns", "a name may be two columns", "What is the name of the oldest one?", "", "SELECT first_name, last_name FROM staff", table(2, "a,b"), false},
-		{"more_columns", "one of the two is asked", "What is the last name of the oldest one?", "", "SELECT firstName, lastName FROM staff", table(2, "a,b"), true},
-		{"more_columns", "an attribute is no thing", "List the names of customers.", "", "SELECT name, city FROM customers", table(2, "a,b"), true},
+		{"more_columns", "a name may be two columns", "What is the name of the oldest one?", "",
+			"SELECT first_name, last_name FROM staff", table(2, "a,b"), false},
+		{"more_columns", "one of the two is asked", "What is the last name of the oldest one?", "",
+			"SELECT firstName, lastName FROM staff", table(2, "a,b"), true},
+		{"more_columns", "an attribute is no thing", "List the names of customers.", "", "SELECT name, city FROM customers",
+			table(2, "a,b"), true},
 		{"more_columns", "not executed", who, "", "SELECT name, age, country FROM singer", nil, false},
 
 		{"star", "all columns, one asked", who, "", "SELECT * FROM singer", table(1, "a"), true},
 		{"star", "of one table", who, "", "SELECT s.* FROM singer s", table(1, "a"), true},
-		{"star", "COUNT(*) is no star", "How many singers are there?", "", "SELECT count(*) FROM singer", table(1, "1"), false},
+		{"star", "COUNT(*) is no star", "How many singers are there?", "", "SELECT count(*) FROM singer", table(1, "1"),
+			false},
 		{"star", "inside", who, "", "SELECT name FROM (SELECT * FROM singer)", table(1, "a"), false},
 		{"star", "records", "Show me the open orders", "", "SELECT * FROM orders", table(3, "a,b,-;d,e,f"), false},
-		{"star", "records and something else", "Show the orders and totals", "", "SELECT * FROM orders", table(3, "a,b,c"), true},
-		{"star", "whether it is so", "Do we have customers in Kenya?", "", "SELECT * FROM customers", table(3, "a,b,c"), false},
+		{"star", "records and something else", "Show the orders and totals", "", "SELECT * FROM orders", table(3, "a,b,c"),
+			true},
+		{"star", "whether it is so", "Do we have customers in Kenya?", "", "SELECT * FROM customers", table(3, "a,b,c"),
+			false},
 		{"star", "asked for", "Show all the details of the singers.", "", "SELECT * FROM singer", table(1, "a"), false},
 
 		{"sum", "a total without a sum", "What is the total revenue of the shop?", "", "SELECT revenue FROM shop", nil, true},
 		{"sum", "summed", "What is the total revenue of the shop?", "", "SELECT sum(revenue) FROM shop", nil, false},
-		{"sum", "summed inside", "What is the overall revenue of the shop?", "", "SELECT x FROM (SELECT sum(revenue) x FROM shop)", nil, false},
+		{"sum", "summed inside", "What is the overall revenue of the shop?", "",
+			"SELECT x FROM (SELECT sum(revenue) x FROM shop)", nil, false},
 		{"sum", "a total number is counted", "What is the total number of shops?", "", "SELECT max(n) FROM shop", nil, false},
 		{"sum", "a measure of one thing", "How much does the youngest dog weigh?", "", "SELECT weight FROM pets", nil, false},
 
-		{"group_bare", "numbers of what?", "How many songs per singer?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
-		{"group_bare", "with the group", "How many songs per singer?", "", "SELECT singer, count(*) FROM song GROUP BY singer", nil, false},
-		{"group_bare", "with every column", "How many songs per singer?", "", "SELECT count(*), * FROM song GROUP BY singer", nil, false},
-		{"group_bare", "with an expression for it", "How many songs per year?", "", "SELECT substr(d, 1, 4), count(*) FROM song GROUP BY 1", nil, false},
-		{"group_bare", "in any language", "Wie viele Lieder je Sänger?", "", "SELECT count(*) FROM song GROUP BY singer", nil, true},
+		{"group_bare", "numbers of what?", "How many songs per singer?", "", "SELECT count(*) FROM song GROUP BY singer", nil,
+			true},
+		{"group_bare", "with the group", "How many songs per singer?", "",
+			"SELECT singer, count(*) FROM song GROUP BY singer", nil, false},
+		{"group_bare", "with every column", "How many songs per singer?", "", "SELECT count(*), * FROM song GROUP BY singer",
+			nil, false},
+		{"group_bare", "with an expression for it", "How many songs per year?", "",
+			"SELECT substr(d, 1, 4), count(*) FROM song GROUP BY 1", nil, false},
+		{"group_bare", "in any language", "Wie viele Lieder je Sänger?", "", "SELECT count(*) FROM song GROUP BY singer", nil,
+			true},
 		{"group_bare", "the group alone", who, "", "SELECT singer FROM song GROUP BY singer", nil, false},
 
 		{"count_top", "a count that nobody asked for", who, "", "SELECT name, count(*) FROM singer GROUP BY name", nil, true},
 		{"count_top", "asked for", "How many singers are there?", "", "SELECT count(*) FROM singer", nil, false},
-		{"count_top", "only to order by", who, "", "SELECT name FROM singer GROUP BY name ORDER BY count(*) DESC LIMIT 1", nil, false},
-		{"count_top", "a group that is asked for", "Break down the orders by status", "", "SELECT status, count(*) FROM orders GROUP BY status", nil, false},
-		{"count_top", "whose work it is no group", "Show the songs written by Joe", "", "SELECT title, count(*) FROM song GROUP BY title", nil, true},
-		{"count_top", "to compare is to count", "compare 2003 and 2004", "", "SELECT year, count(*) FROM orders GROUP BY year", nil, false},
-		{"count_top", "whether there are some", "do we have customers in Kenya", "", "SELECT count(*) FROM customers", nil, false},
-		{"count_top", "it ranks the names", "Which singer is the most busy?", "", "SELECT name, count(*) n FROM song GROUP BY 1 ORDER BY n DESC", nil, false},
-		{"count_top", "it filters the names", "In which cities are more than 2?", "", "SELECT city, count(*) FROM t GROUP BY 1 HAVING count(*) > 2", nil, false},
-		{"count_top", "part of a rate", "What share of the loans is in default?", "", "SELECT 100.0 * sum(d) / count(*) FROM loan", nil, false},
-		{"count_top", "a number in place of a share", "What share of the loans is in default?", "", "SELECT count(*) FROM loan", nil, true},
-		{"count_top", "a share needs counts", "What percentage of singers is French?", "", "SELECT 100.0 * count(f) / count(*) FROM singer", nil, false},
+		{"count_top", "only to order by", who, "", "SELECT name FROM singer GROUP BY name ORDER BY count(*) DESC LIMIT 1",
+			nil, false},
+		{"count_top", "a group that is asked for", "Break down the orders by status", "",
+			"SELECT status, count(*) FROM orders GROUP BY status", nil, false},
+		{"count_top", "whose work it is no group", "Show the songs written by Joe", "",
+			"SELECT title, count(*) FROM song GROUP BY title", nil, true},
+		{"count_top", "to compare is to count", "compare 2003 and 2004", "",
+			"SELECT year, count(*) FROM orders GROUP BY year", nil, false},
+		{"count_top", "whether there are some", "do we have customers in Kenya", "", "SELECT count(*) FROM customers", nil,
+			false},
+		{"count_top", "it ranks the names", "Which singer is the most busy?", "",
+			"SELECT name, count(*) n FROM song GROUP BY 1 ORDER BY n DESC", nil, false},
+		{"count_top", "it filters the names", "In which cities are more than 2?", "",
+			"SELECT city, count(*) FROM t GROUP BY 1 HAVING count(*) > 2", nil, false},
+		{"count_top", "part of a rate", "What share of the loans is in default?", "",
+			"SELECT 100.0 * sum(d) / count(*) FROM loan", nil, false},
+		{"count_top", "a number in place of a share", "What share of the loans is in default?", "",
+			"SELECT count(*) FROM loan", nil, true},
+		{"count_top", "a share needs counts", "What percentage of singers is French?", "",
+			"SELECT 100.0 * count(f) / count(*) FROM singer", nil, false},
 	}
 	names := map[string]int{}
 	for _, tt := range tests {
@@ -175,7 +216,8 @@ func TestCheckedRules(t *testing.T) {
 			t.Errorf("%s, %s: %+v, want a doubt of %v", tt.rule, tt.why, found, tt.doubt)
 		}
 	}
-	if found := (Rules{List: checkedRules()}).Find("Who is it?", "", vote.Candidate{SQL: "SELECT 1"}, table(1, "")); len(found) > 0 {
+	if found := (Rules{List: checkedRules()}).Find("Who is it?", "", vote.Candidate{SQL: "SELECT 1"},
+		table(1, "")); len(found) > 0 {
 		t.Errorf("without a finding: %+v", found)
 	}
 }
@@ -204,7 +246,8 @@ func TestEmptyAnswerRate(t *testing.T) {
 	}
 	own := resultRules()[0]
 	own.Weight = 0.5
-	found := Rules{EmptyAnswerRate: 0.01}.With(own).Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"}, table(1, ""))
+	found := Rules{EmptyAnswerRate: 0.01}.With(own).Find("Who is it?", "", vote.Candidate{SQL: "SELECT a FROM t"},
+		table(1, ""))
 	if len(found) != 1 || found[0].Doubt != 0.5 {
 		t.Errorf("a weight of one's own goes before the share: %+v", found)
 	}
@@ -214,12 +257,15 @@ func TestEmptyAnswerRate(t *testing.T) {
 func TestPossible(t *testing.T) {
 	questions := []string{
 		"", "Wie viele Sänger gibt es?", "How many singers are there in each country?", "What is the total revenue?",
-		"Which singers have no songs?", "Show all information about singers.", "Show name and age of the singers.", "List the singers.",
+		"Which singers have no songs?", "Show all information about singers.", "Show name and age of the singers.",
+		"List the singers.",
 	}
 	statements := []string{
-		"SELECT * FROM singer", "SELECT a, b, c FROM t WHERE d <> 1", "SELECT count(*) FROM t GROUP BY a", "SELECT a FROM t EXCEPT SELECT b FROM u", "SELECT 1",
+		"SELECT * FROM singer", "SELECT a, b, c FROM t WHERE d <> 1", "SELECT count(*) FROM t GROUP BY a",
+		"SELECT a FROM t EXCEPT SELECT b FROM u", "SELECT 1",
 	}
-	tables := []*result.Table{table(1, ""), table(1, "-"), table(1, "0"), table(1, "a"), table(3, "a,b,c;d,e,f"), table(2, "a,-")}
+	tables := []*result.Table{table(1, ""), table(1, "-"), table(1, "0"), table(1, "a"), table(3, "a,b,c;d,e,f"),
+		table(2, "a,-")}
 	findings := []vote.Finding{{Rule: checks.String}, {Rule: checks.NoTable}}
 	least := Rules{}.Spread()
 	for _, question := range questions {
@@ -282,7 +328,8 @@ func TestPossibleOfRules(t *testing.T) {
 func TestDoubtsChange(t *testing.T) {
 	d := Rules{}
 	find := func(d Rules) []vote.Finding {
-		return d.Find("What is the name of the oldest singer?", "", vote.Candidate{SQL: "SELECT * FROM singer"}, table(2, "-,Joe;1,Jim"))
+		return d.Find("What is the name of the oldest singer?", "", vote.Candidate{SQL: "SELECT * FROM singer"},
+			table(2, "-,Joe;1,Jim"))
 	}
 	has := func(f []vote.Finding, rule string) (vote.Finding, bool) {
 		i := slices.IndexFunc(f, func(f vote.Finding) bool { return f.Rule == rule })
@@ -308,7 +355,9 @@ func TestDoubtsChange(t *testing.T) {
 	if f, ok := has(find(d.With(star(-1))), "star"); !ok || f.Doubt != 0 {
 		t.Errorf("weighed below 0 it is information: %+v, %v", f, ok)
 	}
-	own := Rule{Name: "own", Weight: 2, Broken: func(in Input) (string, bool) { return "own doubt", in.Question.Has("oldest") }}
+	own := Rule{Name: "own", Weight: 2, Broken: func(in Input) (string, bool) {
+		return "own doubt", in.Question.Has("oldest")
+	}}
 	if f, _ := has(find(d.With(own)), "own"); f != (vote.Finding{Rule: "own", Detail: "own doubt", Doubt: 2}) {
 		t.Errorf("own rule: %+v", f)
 	}

@@ -74,7 +74,8 @@ func readBIRD(fsys fs.FS, name string, d schema.Descriptions) error {
 	}
 	table := strings.TrimSuffix(name, path.Ext(name))
 	for _, row := range file.Rows {
-		text := schema.Description{Title: row.Get("columnname"), Text: row.Get("columndescription"), Values: row.Get("valuedescription")}
+		text := schema.Description{Title: row.Get("columnname"), Text: row.Get("columndescription"),
+			Values: row.Get("valuedescription")}
 		if of := row.Get(column); of != "" && text != (schema.Description{}) {
 			d[table+"."+of] = text
 		}

@@ -26,11 +26,15 @@ func TestReadBIRD(t *testing.T) {
 		{"plain", "t.csv", head + "id,,the id,integer,\nseg,segment,,text,S: small\n",
 			schema.Descriptions{"t.id": {Text: "the id"}, "t.seg": {Title: "segment", Values: "S: small"}}, ""},
 		{"byte order mark", "t.csv", "\ufeff" + head + "id,,the id,,\n", schema.Descriptions{"t.id": {Text: "the id"}}, ""},
-		{"Windows-1252 bytes among UTF-8", "t.csv", head + "a,,caf\xe9 \x96 caf\u00e9 \x81,,\n", schema.Descriptions{"t.a": {Text: "café – café"}}, ""},
-		{"headers in another order, case and spelling", "t.csv", "Value Description , column description,,Original_Column_Name\nv, d ,x,a\n",
+		{"Windows-1252 bytes among UTF-8", "t.csv", head + "a,,caf\xe9 \x96 caf\u00e9 \x81,,\n",
+			schema.Descriptions{"t.a": {Text: "café – café"}}, ""},
+		{"headers in another order, case and spelling", "t.csv",
+			"Value Description , column description,,Original_Column_Name\nv, d ,x,a\n",
 			schema.Descriptions{"t.a": {Text: "d", Values: "v"}}, ""},
-		{"readable names only", "t.csv", "column_name,column_description\na,d\n", schema.Descriptions{"t.a": {Title: "a", Text: "d"}}, ""},
-		{"several lines in one field", "t.csv", head + "a,,\"one\ntwo\",,\r\nb,,x,,\r\n", schema.Descriptions{"t.a": {Text: "one\ntwo"}, "t.b": {Text: "x"}}, ""},
+		{"readable names only", "t.csv", "column_name,column_description\na,d\n",
+			schema.Descriptions{"t.a": {Title: "a", Text: "d"}}, ""},
+		{"several lines in one field", "t.csv", head + "a,,\"one\ntwo\",,\r\nb,,x,,\r\n",
+			schema.Descriptions{"t.a": {Text: "one\ntwo"}, "t.b": {Text: "x"}}, ""},
 		{
 			"quotes where none should be", "t.csv", head + "a,,the \"real\" one,,\nb,,x,,\n",
 			schema.Descriptions{"t.a": {Text: `the "real" one`}, "t.b": {Text: "x"}}, "",
@@ -40,7 +44,8 @@ func TestReadBIRD(t *testing.T) {
 			schema.Descriptions{"t.a": {Text: "x"}, "t.b": {Text: "y"}}, "",
 		},
 		{"NUL bytes", "t.csv", head + "a,,x\x00y,,\n", schema.Descriptions{"t.a": {Text: "xy"}}, ""},
-		{"names of tables keep blanks, case and dots", "Order Details.v2.CSV", head + "a,,x,,\n", schema.Descriptions{"Order Details.v2.a": {Text: "x"}}, ""},
+		{"names of tables keep blanks, case and dots", "Order Details.v2.CSV", head + "a,,x,,\n",
+			schema.Descriptions{"Order Details.v2.a": {Text: "x"}}, ""},
 		{"no header", "t.csv", "id,the id\n", schema.Descriptions{}, "t.csv: no header original_column_name"},
 		{"empty file", "t.csv", "", schema.Descriptions{}, "t.csv: empty file"},
 		{"other files", "README.md", "# hello", schema.Descriptions{}, ""},
@@ -73,7 +78,8 @@ func TestReadBIRDErrors(t *testing.T) {
 
 // FuzzReadBIRD: any bytes give valid UTF-8 or an error, and never a panic.
 func FuzzReadBIRD(f *testing.F) {
-	f.Add([]byte("original_column_name,column_name,column_description,data_format,value_description\nid,,\"the\nid\",integer,\n"))
+	f.Add([]byte("original_column_name,column_name,column_description,data_format,value_description\n" +
+		"id,,\"the\nid\",integer,\n"))
 	f.Add([]byte("\ufefforiginal_column_name\n\"a\n"))
 	f.Add([]byte("column_name,\xe9\n\x00,\"\"\"\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -26,7 +26,8 @@ func TestReadDataset(t *testing.T) {
 				`"gold": "SELECT 1", "gold_2023": "SELECT 2", "gold_changed": true}` + "\n\n" +
 				`{"qid": 9, "db_id": "shop", "question": "Who?", "gold": "SELECT 3"}` + "\n",
 			[]eval.Question{
-				{Dataset: "mini", ID: "3", DB: "shop", Text: "How many?", Evidence: "e", Difficulty: "simple", Gold: "SELECT 1", Gold2023: "SELECT 2", Place: 3, Line: 1},
+				{Dataset: "mini", ID: "3", DB: "shop", Text: "How many?", Evidence: "e", Difficulty: "simple", Gold: "SELECT 1",
+					Gold2023: "SELECT 2", Place: 3, Line: 1},
 				{Dataset: "mini", ID: "9", DB: "shop", Text: "Who?", Gold: "SELECT 3", Place: 9, Line: 3},
 			},
 		},
@@ -75,7 +76,8 @@ func TestReadDataset(t *testing.T) {
 		{
 			"evidence and difficulty that the first question does not have",
 			"own.jsonl",
-			`{"qid": 1, "question": "A", "gold": "B"}` + "\n" + `{"qid": 2, "question": "C", "gold": "D", "evidence": "E", "hardness": "F"}`,
+			`{"qid": 1, "question": "A", "gold": "B"}` + "\n" +
+				`{"qid": 2, "question": "C", "gold": "D", "evidence": "E", "hardness": "F"}`,
 			[]eval.Question{
 				{Dataset: "own", ID: "1", Text: "A", Gold: "B", Place: 1, Line: 1},
 				{Dataset: "own", ID: "2", Text: "C", Gold: "D", Evidence: "E", Difficulty: "F", Place: 2, Line: 2},
@@ -118,9 +120,11 @@ func TestReadDatasetFaults(t *testing.T) {
 	const good = `{"qid": 1, "db_id": "d", "question": "A", "gold": "SELECT 1"}` + "\n"
 	for _, test := range []struct{ why, file, content, want string }{
 		{"nothing in it", "q.jsonl", "", "q.jsonl: the file is empty"},
-		{"answers instead of questions", "q.jsonl", `{"run": "r", "qid": 1, "sql": "SELECT 1"}`, "q.jsonl:1: field question: missing: this is no file of questions"},
+		{"answers instead of questions", "q.jsonl", `{"run": "r", "qid": 1, "sql": "SELECT 1"}`,
+			"q.jsonl:1: field question: missing: this is no file of questions"},
 		{
-			"mixed: another name for the gold", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "query": "SELECT 1"}`,
+			"mixed: another name for the gold", "q.jsonl",
+			good + `{"qid": 2, "db_id": "d", "question": "B", "query": "SELECT 1"}`,
 			"q.jsonl:2: field gold: missing, though the first question has it",
 		},
 		{
@@ -139,15 +143,20 @@ func TestReadDatasetFaults(t *testing.T) {
 			"a gold that is a list", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": "B", "gold": ["SELECT 1"]}`,
 			"q.jsonl:2: field gold: a JSON list where text belongs",
 		},
-		{"an empty question", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": " ", "gold": "SELECT 1"}`, "q.jsonl:2: field question: empty"},
-		{"one id for two questions", "q.jsonl", good + "\n" + strings.Replace(good, "SELECT 1", "SELECT 2", 1), "q.jsonl:3: field id: 1 is the id of line 1 too"},
+		{"an empty question", "q.jsonl", good + `{"qid": 2, "db_id": "d", "question": " ", "gold": "SELECT 1"}`,
+			"q.jsonl:2: field question: empty"},
+		{"one id for two questions", "q.jsonl", good + "\n" + strings.Replace(good, "SELECT 1", "SELECT 2", 1),
+			"q.jsonl:3: field id: 1 is the id of line 1 too"},
 		{"a line that is cut", "q.jsonl", good + `{"qid": 2, "db_`, "q.jsonl:2: the JSON is cut off"},
-		{"a line of something else", "q.jsonl", good + `SELECT 1`, "q.jsonl:2: broken JSON: invalid character 'S' looking for beginning of value"},
+		{"a line of something else", "q.jsonl", good + `SELECT 1`,
+			"q.jsonl:2: broken JSON: invalid character 'S' looking for beginning of value"},
 		{"a number for an object", "q.json", "[\n1]", "q.json:2: a JSON number where an object belongs"},
 		{"a list that is cut", "q.json", `[{"nlq": "A", "sql": "B"},` + "\n", "q.json:2: the JSON is cut off"},
-		{"a place that is no number", "q.jsonl", `{"idx": "x", "question": "A"}`, `q.jsonl:1: field idx: "x" is no whole number`},
+		{"a place that is no number", "q.jsonl", `{"idx": "x", "question": "A"}`,
+			`q.jsonl:1: field idx: "x" is no whole number`},
 		{"CSV with a row too short", "q.csv", "question,gold\nA,B\nC\n", "q.csv:3: broken CSV: wrong number of fields"},
-		{"gold lines without a database", "g.sql", "SELECT 1\td\nSELECT 2\n", `g.sql:2: field db_id: missing: a gold line is "SQL<tab>database"`},
+		{"gold lines without a database", "g.sql", "SELECT 1\td\nSELECT 2\n",
+			`g.sql:2: field db_id: missing: a gold line is "SQL<tab>database"`},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			path := write(t, test.file, test.content)
@@ -191,7 +200,8 @@ func TestTruncatedGzip(t *testing.T) {
 			_, questions := eval.ReadDataset(path)
 			for _, err := range []error{answers, questions} {
 				var file *fileerr.Questions
-				if !errors.As(err, &file) || !errors.Is(err, io.ErrUnexpectedEOF) || file.File != path || !strings.Contains(err.Error(), "the gzip file is cut off") {
+				if !errors.As(err, &file) || !errors.Is(err, io.ErrUnexpectedEOF) || file.File != path ||
+					!strings.Contains(err.Error(), "the gzip file is cut off") {
 					t.Errorf("error is %v", err)
 				}
 			}
@@ -206,7 +216,8 @@ func TestDataset(t *testing.T) {
 	if _, err := eval.NewDataset("d", []eval.Question{{ID: "1"}, {ID: "1"}}); err == nil {
 		t.Error("two questions of one id are a dataset")
 	}
-	d, err := eval.NewDataset("d", []eval.Question{{ID: "1", DB: "b"}, {ID: "2", DB: "a"}, {ID: "3", DB: "b", Gold: "new", Gold2023: "old"}})
+	d, err := eval.NewDataset("d", []eval.Question{{ID: "1", DB: "b"}, {ID: "2", DB: "a"},
+		{ID: "3", DB: "b", Gold: "new", Gold2023: "old"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,9 +122,13 @@ func (m EX) keys(t *Trial, terms []string) (columns []int, all bool) {
 	}
 	for _, term := range terms {
 		term = strings.TrimSuffix(strings.TrimSuffix(d.Parse(term).Normalize(), " desc"), " asc")
-		found := slices.IndexFunc(items, func(item sqlshape.SelectItem) bool { return item.Alias != "" && term == strings.ToLower(item.Alias) })
+		found := slices.IndexFunc(items, func(item sqlshape.SelectItem) bool {
+			return item.Alias != "" && term == strings.ToLower(item.Alias)
+		})
 		if found < 0 { // an alias hides a column of the same name
-			found = slices.IndexFunc(items, func(item sqlshape.SelectItem) bool { return term == d.Parse(item.Text).Normalize() })
+			found = slices.IndexFunc(items, func(item sqlshape.SelectItem) bool {
+				return term == d.Parse(item.Text).Normalize()
+			})
 		}
 		if n, err := strconv.Atoi(term); err == nil {
 			found = min(n, len(items)) - 1

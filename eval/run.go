@@ -14,14 +14,15 @@ import (
 
 // Run asks the questions of d and scores the answers with s: it measures your engine on your questions.
 //
-// ask gets a question without its gold and returns an answer, of which SQL, Confidence, Usage and Wall count; a Wall of 0 is
-// measured. An error of ask is a question without an answer, whatever the Answer says: it scores 0, and its Verdict has
-// the error. A question that cannot be scored is not asked. ask is called on Store.Workers goroutines.
+// ask gets a question without its gold and returns an answer, of which SQL, Confidence, Usage and Wall count; a Wall of
+// 0 is measured. An error of ask is a question without an answer, whatever the Answer says: it scores 0, and its
+// Verdict has the error. A question that cannot be scored is not asked. ask is called on Store.Workers goroutines.
 //
 // The report is under the name "run". [Report.Estimate] gives each score with its number of questions and interval.
 // Run fails if ctx ends, or if a database cannot be asked. It fails at once if the first question fails with a
 // permanent error (llm.ClassPermanent), such as a wrong key. No goroutine is left when it returns, if ask leaves none.
-func Run(ctx context.Context, ask func(context.Context, Question) (Answer, error), d *Dataset, s *Scorer) (*Report, error) {
+func Run(ctx context.Context, ask func(context.Context, Question) (Answer, error), d *Dataset, s *Scorer) (*Report,
+	error) {
 	answers, failed := make([]Answer, len(d.Questions)), make([]error, len(d.Questions))
 	asked := make([]bool, len(d.Questions))
 	one := func(ctx context.Context, i int) error {
@@ -100,7 +101,9 @@ func (r *Report) Estimate(metric string) (e Estimate, ok bool) {
 			of[j] = units[key]
 		}
 		e.N, e.Units = len(of), len(units)
-		e.Value, e.Low, e.High = resample.Bootstrap{}.Mean(of, e.Units, func(j int) float64 { return r.Verdicts[j].Scores[i] })
+		e.Value, e.Low, e.High = resample.Bootstrap{}.Mean(of, e.Units, func(j int) float64 {
+			return r.Verdicts[j].Scores[i]
+		})
 		return e, true
 	}
 	return Estimate{}, false

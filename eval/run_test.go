@@ -56,7 +56,8 @@ func TestRun(t *testing.T) {
 		}
 		return a, nil
 	}, d, s))(t)
-	golden.Equal(t, map[string]bool{"cats": true, "oldest": true, "kinds": true, "all": true}, asked, "asked, without what cannot be scored")
+	golden.Equal(t, map[string]bool{"cats": true, "oldest": true, "kinds": true, "all": true}, asked,
+		"asked, without what cannot be scored")
 	got := map[string][]float64{}
 	for _, v := range r.Verdicts {
 		got[v.Question.ID] = v.Scores
@@ -133,7 +134,8 @@ func TestRunEnds(t *testing.T) {
 		})
 	}
 	d, s := pets(t)
-	if r, err := eval.Run(t.Context(), nil, d.Select(func(eval.Question) bool { return false }), s); err != nil || r.N() != 0 {
+	if r, err := eval.Run(t.Context(), nil, d.Select(func(eval.Question) bool { return false }), s); err != nil ||
+		r.N() != 0 {
 		t.Errorf("no questions: %v, %v", r, err)
 	}
 }

@@ -73,7 +73,8 @@ func (r *Report) String() string {
 		b.WriteByte('\n')
 	}
 	if faults := r.Faults(); len(faults) > 0 {
-		fmt.Fprintf(&b, "  not scorable, counted as 0: %d (first: question %s: %s)\n", len(faults), faults[0].Question.ID, faults[0].Fault)
+		fmt.Fprintf(&b, "  not scorable, counted as 0: %d (first: question %s: %s)\n", len(faults), faults[0].Question.ID,
+			faults[0].Fault)
 	}
 	if left := r.LeftOut.String(); left != "" {
 		fmt.Fprintf(&b, "  left out: %s\n", left)
@@ -150,7 +151,8 @@ type scored struct {
 //
 // An error comes from the sequence, from ctx, or from a database that cannot be queried. Statements run on
 // Store.Workers goroutines; all of them have ended when ScoreRuns returns.
-func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) ([]*Report, error) {
+func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) ([]*Report,
+	error) {
 	n := len(d.Questions)
 	p := &pairing{
 		dataset: d, byName: map[string]*runAnswers{},
@@ -171,7 +173,8 @@ func (s *Scorer) ScoreRuns(ctx context.Context, d *Dataset, file string, answers
 }
 
 // ScoreRun is ScoreRuns for answers of one run. Without answers the report is empty and named after the file.
-func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) (*Report, error) {
+func (s *Scorer) ScoreRun(ctx context.Context, d *Dataset, file string, answers iter.Seq2[Answer, error]) (*Report,
+	error) {
 	one := func(yield func(Answer, error) bool) {
 		for a, err := range answers {
 			a.Run = runName(file)
@@ -314,7 +317,8 @@ func (p *pairing) report(run *runAnswers, metrics int) *Report {
 			r.Verdicts = append(r.Verdicts, v)
 			continue
 		}
-		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Fault: p.faults[i], Scores: make([]float64, metrics)})
+		r.Verdicts = append(r.Verdicts, Verdict{Question: p.dataset.Questions[i], Fault: p.faults[i],
+			Scores: make([]float64, metrics)})
 	}
 	return r
 }
@@ -324,7 +328,8 @@ func (p *pairing) report(run *runAnswers, metrics int) *Report {
 func (r *Report) Outcomes(m Metric) ([]Outcome, error) {
 	at := slices.Index(r.Metrics, m.Name())
 	if at < 0 {
-		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(m.Name()), strings.Join(r.Metrics, ", "))
+		return nil, fmt.Errorf("eval: run %s was not scored by %s; it has %s", r.Run, strconv.Quote(m.Name()),
+			strings.Join(r.Metrics, ", "))
 	}
 	out := make([]Outcome, len(r.Verdicts))
 	for i, v := range r.Verdicts {

@@ -59,7 +59,8 @@ func TestReports(t *testing.T) {
 		t.Error("a metric that was not asked for has a value")
 	}
 	outcomes := testutil.Value(reports[1].Outcomes(eval.EX{}))(t)
-	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n", Difficulty: "simple", Score: 1}
+	want := eval.Outcome{Pool: "second", Question: "five/11", Template: "select name from p where id = ?", Database: "n",
+		Difficulty: "simple", Score: 1}
 	golden.Equal(t, want, outcomes[1], "outcome")
 	if _, err := first.Outcomes(eval.EX{Rule: "strict"}); err == nil {
 		t.Error("outcomes by a metric that was not asked for")
@@ -90,7 +91,8 @@ func TestPlacedAnswers(t *testing.T) {
 			"the whole published set", "pred.txt", "0\n1\n2\n3\nSELECT 4\n5\nSELECT 6\n7\n",
 			"answers to unknown questions: 6 (pred.txt:1, question 0; pred.txt:2, question 1; pred.txt:3, question 2; …)",
 		},
-		{"BIRD's object names places", "predict_dev.json", `{"6": "SELECT 6\t----- bird -----\tn", "4": "SELECT 4\t----- bird -----\tn"}`, ""},
+		{"BIRD's object names places", "predict_dev.json",
+			`{"6": "SELECT 6\t----- bird -----\tn", "4": "SELECT 4\t----- bird -----\tn"}`, ""},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			s := eval.Scorer{Store: newStore(t, numbers(t))}
@@ -122,7 +124,8 @@ func TestSpiderLines(t *testing.T) {
 // statements ran.
 func TestScoreAgain(t *testing.T) {
 	path := write(t, "a.jsonl",
-		`{"qid": 10, "sql": "SELECT id FROM p"}`+"\n"+`{"qid": 11, "sql": "SELECT 'a'"}`+"\n"+`{"qid": 14, "sql": "SELECT max(id) FROM p"}`)
+		`{"qid": 10, "sql": "SELECT id FROM p"}`+"\n"+`{"qid": 11, "sql": "SELECT 'a'"}`+"\n"+
+			`{"qid": 14, "sql": "SELECT max(id) FROM p"}`)
 	d := fiveQuestions(t).Select(func(q eval.Question) bool { return q.DB == "n" })
 	var texts []string
 	for range 10 {
@@ -163,7 +166,8 @@ func TestScoreEnds(t *testing.T) {
 func TestDamagedDatabases(t *testing.T) {
 	dir := t.TempDir()
 	makeDatabase(t, dir, "whole", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
-	makeDatabase(t, dir, "cut", "CREATE TABLE t (a)", "CREATE TABLE u (a)", "INSERT INTO t VALUES (1)", "INSERT INTO u VALUES (1)")
+	makeDatabase(t, dir, "cut", "CREATE TABLE t (a)", "CREATE TABLE u (a)", "INSERT INTO t VALUES (1)",
+		"INSERT INTO u VALUES (1)")
 	cut := filepath.Join(dir, "cut.sqlite")
 	info := testutil.Value(os.Stat(cut))(t)
 	if err := os.Truncate(cut, info.Size()-4096); err != nil { // the page of u
@@ -191,7 +195,8 @@ func TestDamagedDatabases(t *testing.T) {
 		}
 	}
 	var damaged *eval.DatabaseError
-	if _, err := s.Store.Execute(t.Context(), "text", "SELECT 1"); !errors.As(err, &damaged) || errors.Is(err, os.ErrNotExist) {
+	if _, err := s.Store.Execute(t.Context(), "text", "SELECT 1"); !errors.As(err, &damaged) ||
+		errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is no database: %v", err)
 	}
 }

@@ -43,7 +43,8 @@ func ExampleScorer_Score() {
 	q := eval.Question{ID: "1", DB: "pets", Text: "Which kinds of pets are there?", Gold: "SELECT DISTINCT kind FROM pet"}
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.VA{}, eval.EX{}, eval.EX{Rule: "bag"}}}
 	for _, answer := range []string{
-		"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind", "SELECT species FROM pet",
+		"SELECT kind FROM pet GROUP BY 1", "SELECT kind FROM pet", "SELECT kind, count(*) FROM pet GROUP BY kind",
+		"SELECT species FROM pet",
 	} {
 		v, err := scorer.Score(context.Background(), q, answer)
 		if err != nil {
@@ -129,7 +130,8 @@ func ExampleTrial() {
 	store := eval.NewStore(eval.StoreConfig{Find: find, Open: openReadOnly})
 	defer store.Close()
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{columns{}}}
-	v, err := scorer.Score(context.Background(), eval.Question{DB: "pets", Gold: "SELECT name FROM pet"}, "SELECT name, age FROM pet")
+	v, err := scorer.Score(context.Background(), eval.Question{DB: "pets", Gold: "SELECT name FROM pet"},
+		"SELECT name, age FROM pet")
 	if err != nil {
 		log.Fatal(err)
 	}

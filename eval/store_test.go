@@ -33,7 +33,8 @@ func shop(t testing.TB) func(string) (string, error) {
 }
 
 func TestStoreExecute(t *testing.T) {
-	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly, Bounds: exec.Bounds{Rows: 2_000, Timeout: time.Second}})
+	store := openStore(t, eval.StoreConfig{Find: shop(t), Open: openReadOnly,
+		Bounds: exec.Bounds{Rows: 2_000, Timeout: time.Second}})
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 	for _, test := range []struct {
 		why, sql string
@@ -43,12 +44,14 @@ func TestStoreExecute(t *testing.T) {
 		{"rows", "SELECT a, b FROM t", eval.Execution{Status: "ok", Rows: 3, Columns: 2}, ""},
 		{"no rows", "SELECT a FROM t WHERE a > 9", eval.Execution{Status: "ok", Columns: 1}, ""},
 		{"nothing but NULL", "SELECT max(a), NULL FROM t WHERE a > 9", eval.Execution{Status: "ok", Rows: 1, Columns: 2}, ""},
-		{"no such column", "SELECT c FROM t", eval.Execution{Status: "error"}, "exec: invalid statement (schema): no such column: c"},
+		{"no such column", "SELECT c FROM t", eval.Execution{Status: "error"},
+			"exec: invalid statement (schema): no such column: c"},
 		{"a write", "DELETE FROM t", eval.Execution{Status: "refused"}, "exec: refused (not-read-only)"},
 		{"two statements", "SELECT 1; SELECT 2", eval.Execution{Status: "refused"}, "exec: refused"},
 		{"no statement", "", eval.Execution{Status: "refused"}, "exec: refused"},
 		{"prose", "I cannot answer that.", eval.Execution{Status: "refused"}, "exec: refused"},
-		{"too many rows", endless + "SELECT i FROM n", eval.Execution{Status: "too_large", Rows: 2_000, Columns: 1}, "more than 2000 rows"},
+		{"too many rows", endless + "SELECT i FROM n", eval.Execution{Status: "too_large", Rows: 2_000, Columns: 1},
+			"more than 2000 rows"},
 		{"too long", endless + "SELECT count(*) FROM n", eval.Execution{Status: "timeout"}, "exec: over the limit on time"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -87,8 +90,10 @@ func TestStoreShares(t *testing.T) {
 func TestStoreQuotes(t *testing.T) {
 	store := newStore(t, shop(t))
 	for _, test := range []struct{ why, a, b string }{
-		{"case of a value", `SELECT CASE WHEN a > 1 THEN "Yes" ELSE "No" END FROM t`, `SELECT CASE WHEN a > 1 THEN "yes" ELSE "no" END FROM t`},
-		{"case of an argument", `SELECT strftime("%m", '2024-05-06 07:08:09')`, `SELECT strftime("%M", '2024-05-06 07:08:09')`},
+		{"case of a value", `SELECT CASE WHEN a > 1 THEN "Yes" ELSE "No" END FROM t`,
+			`SELECT CASE WHEN a > 1 THEN "yes" ELSE "no" END FROM t`},
+		{"case of an argument", `SELECT strftime("%m", '2024-05-06 07:08:09')`,
+			`SELECT strftime("%M", '2024-05-06 07:08:09')`},
 		{"a string and a name", `SELECT "nix" FROM t`, `SELECT nix FROM t`},
 	} {
 		scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
@@ -245,7 +250,8 @@ func TestStoreTime(t *testing.T) {
 	if err != nil || len(times) != 2 || len(times[0]) != 4 || len(times[1]) != 4 {
 		t.Errorf("%v, %v", times, err)
 	}
-	if times, err := store.Time(t.Context(), "shop", 4, "SELECT a FROM t", "SELECT nix FROM t"); err != nil || times != nil {
+	if times, err := store.Time(t.Context(), "shop", 4, "SELECT a FROM t", "SELECT nix FROM t"); err != nil ||
+		times != nil {
 		t.Errorf("a statement without a result: %v, %v", times, err)
 	}
 	var wg sync.WaitGroup

@@ -26,8 +26,8 @@ type wall func(ctx context.Context, c Conn, s *Statement) error
 // walls are what stands between a statement that passed the text check and its run, in order.
 func walls() []wall { return []wall{small, readable, confirmed} }
 
-// small refuses what would grow where it is written out. A statement with the rules in it was not refused as it is written,
-// and they add the same to each table and multiply nothing: guard.Catalog.Splice bounds it.
+// small refuses what would grow where it is written out. A statement with the rules in it was not refused as it is
+// written, and they add the same to each table and multiply nothing: guard.Catalog.Splice bounds it.
 func small(_ context.Context, _ Conn, s *Statement) (err error) {
 	if s.Size, err = s.Catalog.Weigh(s.Statement); s.Splice != nil {
 		return nil
@@ -66,8 +66,8 @@ func confirmed(ctx context.Context, c Conn, s *Statement) (err error) {
 	return nil
 }
 
-// held is a connection under guard, and what goes on on it. A call that does not come back keeps its own, so nothing else
-// looks at it then.
+// held is a connection under guard, and what goes on on it. A call that does not come back keeps its own, so nothing
+// else looks at it then.
 type held struct {
 	GuardedConn
 	db   *DB
@@ -112,7 +112,8 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 			return a, nil
 		}
 		stale := errors.Is(err, guard.ErrStale)
-		if !stale && (tries > 0 || !isAboutNames(err)) || h.unfit { // a catalog read for this statement is not too old for its names
+		// a catalog read for this statement is not too old for its names
+		if !stale && (tries > 0 || !isAboutNames(err)) || h.unfit {
 			return nil, h.suggested(a, err)
 		}
 		before := h.catalog
@@ -128,8 +129,8 @@ func (h *held) admit(ctx context.Context, statement *sqltext.Statement, args []a
 	}
 }
 
-// suggested says of a table or a column that may not be read, or is not there, which readable one may be meant. It looks at no
-// other ones, so it does not tell which of the two holds.
+// suggested says of a table or a column that may not be read, or is not there, which readable one may be meant. It
+// looks at no other ones, so it does not tell which of the two holds.
 func (h *held) suggested(a *Statement, err error) error {
 	err = alike(err, len(h.db.policy.DenyColumns) > 0)
 	if advised := h.db.language.advised(err, a.Statement); advised != err {
@@ -159,8 +160,8 @@ func (h *held) suggested(a *Statement, err error) error {
 	return &told
 }
 
-// named adds to the refusal of a star which columns of the tables of a statement are hidden for their names alone. It names none that
-// a policy denies.
+// named adds to the refusal of a star which columns of the tables of a statement are hidden for their names alone. It
+// names none that a policy denies.
 func (h *held) named(a *Statement, refused *RefusedError) error {
 	if len(h.db.policy.DenyColumns) > 0 || h.db.policy.Scoped() {
 		return refused
@@ -193,7 +194,9 @@ func (h *held) readableTables(but string) (names []string) {
 func (h *held) readableColumns(a *Statement, but string) (names []string) {
 	named := a.Statement.Tables()
 	for _, r := range h.catalog.Relations {
-		if !r.Allowed() || !slices.ContainsFunc(named, func(ref sqlshape.TableRef) bool { return schema.EqualFold(ref.Name, r.Name) }) {
+		if !r.Allowed() || !slices.ContainsFunc(named, func(ref sqlshape.TableRef) bool {
+			return schema.EqualFold(ref.Name, r.Name)
+		}) {
 			continue
 		}
 		for _, column := range r.Columns() {
@@ -211,8 +214,8 @@ var (
 	ambiguous = regexp.MustCompile(`(?i)\bambiguous\b`)
 )
 
-// alike returns an error that is the same for a column that may not be read and for one that is not there, if the policy is about
-// columns. Another statement may do without the column then, as without an absent one.
+// alike returns an error that is the same for a column that may not be read and for one that is not there, if the
+// policy is about columns. Another statement may do without the column then, as without an absent one.
 func alike(err error, policy bool) error {
 	name, absent := absentColumn(err)
 	refused, ok := err.(*RefusedError)
@@ -238,7 +241,8 @@ func absentColumn(err error) (name string, absent bool) {
 	if !ok || invalid.Fault != "schema" || invalid.Name == "" || ambiguous.MatchString(invalid.Message) {
 		return "", false
 	}
-	return schema.FoldCase(invalid.Name[strings.LastIndexByte(invalid.Name, '.')+1:]), noColumn.MatchString(invalid.Message)
+	return schema.FoldCase(invalid.Name[strings.LastIndexByte(invalid.Name, '.')+1:]),
+		noColumn.MatchString(invalid.Message)
 }
 
 // judge sends a statement against the walls.
@@ -277,7 +281,8 @@ func (db *DB) unblamed(err error) error {
 	switch typed := db.dialect.Classify(err); {
 	case err == nil:
 		return nil
-	case errors.As(typed, new(*PolicyError)), errors.As(typed, new(*UnguardedError)), errors.Is(typed, ErrBusy), errors.Is(typed, ErrBroken):
+	case errors.As(typed, new(*PolicyError)), errors.As(typed, new(*UnguardedError)), errors.Is(typed, ErrBusy),
+		errors.Is(typed, ErrBroken):
 		return typed
 	case IsRejection(typed):
 		return unavailable{fmt.Errorf("exec: guarding a connection: %v", typed)}
@@ -364,8 +369,8 @@ func (db *DB) catalogOf(ctx context.Context, o GuardedConn, now bool) (c *Catalo
 	return c, nil
 }
 
-// readCatalog reads the catalog of a connection, again if it changed while it was read. What was asked for another policy
-// is not asked again while the version is the same.
+// readCatalog reads the catalog of a connection, again if it changed while it was read. What was asked for another
+// policy is not asked again while the version is the same.
 func (db *DB) readCatalog(ctx context.Context, o GuardedConn, version string) (*Catalog, error) {
 	for range 3 {
 		asked, known := inspections.Known(db.at(o.Place, version), struct{}{})

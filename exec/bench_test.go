@@ -10,7 +10,8 @@ import (
 // BenchmarkPoint compares a point query of the engine with one of database/sql on the same pool.
 func BenchmarkPoint(b *testing.B) {
 	const text = "SELECT name, age FROM users WHERE id = 7"
-	pool, db := open(b, "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, age INTEGER); INSERT INTO users VALUES (7, 'ann', 40)", exec.Config{})
+	pool, db := open(b, "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, age INTEGER); INSERT INTO users "+
+		"VALUES (7, 'ann', 40)", exec.Config{})
 
 	b.Run("sql", func(b *testing.B) {
 		b.ReportAllocs()

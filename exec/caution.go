@@ -29,14 +29,16 @@ type ResultWarnings struct {
 func (l ResultWarnings) Check(ctx context.Context, s *Runner, c *Checked) error {
 	return suspect(ctx, s, c, []look{
 		{"text-number", "", (*suspicion).textNumbers},
-		{"ties", "the row behind the last one shown is equal in the order: which of them is shown is chance", (*suspicion).ties},
+		{"ties", "the row behind the last one shown is equal in the order: which of them is shown is chance",
+			(*suspicion).ties},
 		{"limit", "", func(o *suspicion) (string, bool) { return o.cutOff(l.Unlimited) }},
 		{"double-counting", "a join repeats rows that are added up or counted", (*suspicion).repeats},
 		{"outer-count", "rows without a partner in the LEFT JOIN count as one", (*suspicion).lonely},
 	})
 }
 
-// limited are the numbers of a LIMIT or FETCH: LIMIT n, LIMIT n OFFSET m, LIMIT m, n, OFFSET m ROWS FETCH FIRST n ROWS ONLY.
+// limited are the numbers of a LIMIT or FETCH: LIMIT n, LIMIT n OFFSET m, LIMIT m, n, OFFSET m ROWS FETCH FIRST n ROWS
+// ONLY.
 var limited = regexp.MustCompile(`(?i)^LIMIT\s+(?:(\d+)\s*,\s*)?(\d+)(?:\s+OFFSET\s+(\d+)(?:\s+ROWS?)?)?$|` +
 	`^(?:OFFSET\s+(\d+)\s+ROWS?\s+)?FETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY$`)
 
@@ -76,7 +78,8 @@ func (o *suspicion) ties() (string, bool) {
 	return "", false
 }
 
-// withItems is a SELECT without its limit, with further items behind its own; ok is false where their place is not found.
+// withItems is a SELECT without its limit, with further items behind its own; ok is false where their place is not
+// found.
 func withItems(s sqlshape.Select, added []string) (text string, ok bool) {
 	text = unlimited(s)
 	if len(added) == 0 {
@@ -98,7 +101,9 @@ func (o *suspicion) tied(t *result.Table, s sqlshape.Select, keys []int, n int) 
 		return false
 	}
 	equal := func(columns []int) bool {
-		return !slices.ContainsFunc(columns, func(c int) bool { return c >= len(t.Columns) || fmt.Sprint(t.Rows[n-1][c]) != fmt.Sprint(t.Rows[n][c]) })
+		return !slices.ContainsFunc(columns, func(c int) bool {
+			return c >= len(t.Columns) || fmt.Sprint(t.Rows[n-1][c]) != fmt.Sprint(t.Rows[n][c])
+		})
 	}
 	shown := make([]int, len(t.Columns)-max(0, slices.Max(keys)-len(s.Items)+1))
 	for i := range shown {
@@ -107,17 +112,19 @@ func (o *suspicion) tied(t *result.Table, s sqlshape.Select, keys []int, n int) 
 	return equal(keys) && !equal(shown)
 }
 
-// orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are none of them, which
-// stand behind the items. A star hides the places.
+// orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are none of them,
+// which stand behind the items. A star hides the places.
 func orderKeys(s sqlshape.Select) (keys []int, added []string) {
-	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return i.Star }) && len(s.Items) > 1 {
+	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return i.Star }) &&
+		len(s.Items) > 1 {
 		return nil, nil
 	}
 	star := s.Items[0].Star
 	for _, term := range s.OrderBy {
 		term = direction.ReplaceAllString(term, "")
 		at := slices.IndexFunc(s.Items, func(i sqlshape.SelectItem) bool {
-			return !star && (strings.EqualFold(term, i.Text) || i.Alias != "" && strings.EqualFold(strings.Trim(term, "\"`"), i.Alias))
+			return !star && (strings.EqualFold(term, i.Text) || i.Alias != "" &&
+				strings.EqualFold(strings.Trim(term, "\"`"), i.Alias))
 		})
 		if n, err := strconv.Atoi(term); err == nil && n > 0 && n <= len(s.Items) {
 			at = n - 1
@@ -180,7 +187,8 @@ func (o *suspicion) repeats() (string, bool) {
 				continue
 			}
 			each := "SELECT 1 FROM " + s.From + where(s.Where)
-			if o.some(each + " GROUP BY " + strings.Join(append([]string{key}, plainGroups(s)...), ", ") + " HAVING count(*) > 1 AND " + firstOf(key) + " IS NOT NULL") {
+			if o.some(each + " GROUP BY " + strings.Join(append([]string{key}, plainGroups(s)...), ", ") +
+				" HAVING count(*) > 1 AND " + firstOf(key) + " IS NOT NULL") {
 				return "", true
 			}
 		}
@@ -211,7 +219,9 @@ func lastName(column string) string {
 // plainGroups are the terms by which a SELECT groups, but for places of items.
 func plainGroups(s sqlshape.Select) []string {
 	return slices.DeleteFunc(slices.Clone(s.GroupBy), func(g string) bool {
-		return strings.Trim(g, "0123456789") == "" || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return strings.EqualFold(i.Alias, g) })
+		return strings.Trim(g, "0123456789") == "" || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool {
+			return strings.EqualFold(i.Alias, g)
+		})
 	})
 }
 
@@ -251,7 +261,8 @@ func (o *suspicion) lonely() (string, bool) {
 		if !counted || ok && o.single(s, at, t) || s.Where != "" && slices.Contains(inWhere, at) || !ref.Base() || !ok {
 			continue
 		}
-		if key := o.keyOf(t, ref); key != "" && o.some("SELECT 1 FROM "+s.From+where(s.Where+and(s.Where)+firstOf(key)+" IS NULL")) {
+		if key := o.keyOf(t, ref); key != "" &&
+			o.some("SELECT 1 FROM "+s.From+where(s.Where+and(s.Where)+firstOf(key)+" IS NULL")) {
 			return "", true
 		}
 	}
@@ -276,7 +287,9 @@ func and(conditions string) string {
 
 // belongs reports whether a column as written is one of table at of a SELECT.
 func (o *suspicion) belongs(s sqlshape.Select, column string, at int) bool {
-	i := slices.IndexFunc(o.columns, func(c sqlshape.ColumnRef) bool { return s.Has(c.Pos) && strings.HasPrefix(o.SQL[c.Pos:], column) })
+	i := slices.IndexFunc(o.columns, func(c sqlshape.ColumnRef) bool {
+		return s.Has(c.Pos) && strings.HasPrefix(o.SQL[c.Pos:], column)
+	})
 	return i >= 0 && o.tableOf(s, o.columns[i]) == at
 }
 
@@ -293,7 +306,8 @@ func (o *suspicion) textNumbers() (string, bool) {
 			continue
 		}
 		known, ok := t.Column(column)
-		if kind := strings.ToUpper(known.Type); !ok || !strings.Contains(kind, "CHAR") && !strings.Contains(kind, "TEXT") && !strings.Contains(kind, "STRING") {
+		if kind := strings.ToUpper(known.Type); !ok || !strings.Contains(kind, "CHAR") && !strings.Contains(kind, "TEXT") &&
+			!strings.Contains(kind, "STRING") {
 			continue
 		}
 		ordered, summed := o.used(tokens, c)
@@ -308,9 +322,11 @@ func (o *suspicion) textNumbers() (string, bool) {
 		}
 		switch misordered, unread := sortOf(read); {
 		case ordered && misordered:
-			return fmt.Sprintf("the numbers of %s.%s are stored as text and are put in the order of texts: '9' comes behind '100'", t.Name, column), true
+			return fmt.Sprintf("the numbers of %s.%s are stored as text and are put in the order of texts: "+
+				"'9' comes behind '100'", t.Name, column), true
 		case summed && unread:
-			return fmt.Sprintf("the numbers of %s.%s are stored as text with other marks, which count as 0", t.Name, column), true
+			return fmt.Sprintf("the numbers of %s.%s are stored as text with other marks, which count as 0", t.Name, column),
+				true
 		}
 	}
 	return "", false
@@ -325,15 +341,17 @@ func (o *suspicion) used(tokens []sqltext.Token, c sqlshape.ColumnRef) (ordered,
 	}
 	for _, x := range o.Statement.Comparisons() {
 		if x.Pos == c.Pos {
-			ordered = ordered || slices.Contains([]string{"<", ">", "<=", ">=", "BETWEEN", "NOT BETWEEN"}, x.Op) && numeral.MatchString(x.Literals[0].Value)
+			ordered = ordered || slices.Contains([]string{"<", ">", "<=", ">=", "BETWEEN", "NOT BETWEEN"}, x.Op) &&
+				numeral.MatchString(x.Literals[0].Value)
 		}
 	}
 	argument, term := around(tokens, c.Pos)
-	return ordered || argument == "MAX" || argument == "MIN", term || slices.Contains([]string{"SUM", "AVG", "TOTAL", "CAST"}, argument)
+	return ordered || argument == "MAX" || argument == "MIN", term ||
+		slices.Contains([]string{"SUM", "AVG", "TOTAL", "CAST"}, argument)
 }
 
-// around says what stands around the column at pos: the function of which it is the argument, and whether it is a term of
-// arithmetic.
+// around says what stands around the column at pos: the function of which it is the argument, and whether it is a term
+// of arithmetic.
 func around(tokens []sqltext.Token, pos int) (function string, term bool) {
 	i, _ := slices.BinarySearchFunc(tokens, pos, func(t sqltext.Token, pos int) int { return t.Pos - pos })
 	text := func(i int) string {
@@ -355,8 +373,8 @@ func around(tokens []sqltext.Token, pos int) (function string, term bool) {
 	return function, term
 }
 
-// sortOf reports whether texts that are numbers have another order as texts, and whether some are written so that an engine
-// does not read them as numbers.
+// sortOf reports whether texts that are numbers have another order as texts, and whether some are written so that an
+// engine does not read them as numbers.
 func sortOf(t *result.Table) (misordered, unread bool) {
 	type pair struct {
 		text  string

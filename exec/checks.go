@@ -124,9 +124,10 @@ func (u unknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 	if len(suspects) == 0 {
 		return nil
 	}
-	names, err := onStatement(ctx, s, c.SQL, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) ([]sqlshape.ColumnRef, error) {
-		return h.misread(ctx, a, suspects, always)
-	})
+	names, err := onStatement(ctx, s, c.SQL, s.db.limits.Candidate.Timeout,
+		func(ctx context.Context, h *held, a *Statement) ([]sqlshape.ColumnRef, error) {
+			return h.misread(ctx, a, suspects, always)
+		})
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -138,7 +139,8 @@ func (u unknownNames) Check(ctx context.Context, s *Runner, c *Checked) error {
 		detail := fmt.Sprintf("no column is named %q here, so the engine takes it for a string", name.Column)
 		unknown := InvalidError{Fault: "schema", Message: "no such column: " + name.Column, Name: name.Column}
 		if always {
-			detail = fmt.Sprintf("%q in double quotes is a string here, and not the column %s", name.Column, s.db.language.Quote(name.Column))
+			detail = fmt.Sprintf("%q in double quotes is a string here, and not the column %s", name.Column,
+				s.db.language.Quote(name.Column))
 			unknown = InvalidError{Fault: "schema", Message: detail}
 		}
 		if u.reject {
@@ -159,7 +161,8 @@ const (
 
 // misread returns the names that the engine reads as strings. If every text in double quotes is a string, it returns
 // the names that match a column; otherwise it returns the names that match none. Each is compiled in backticks.
-func (h *held) misread(ctx context.Context, a *Statement, names []sqlshape.ColumnRef, always bool) (misread []sqlshape.ColumnRef, err error) {
+func (h *held) misread(ctx context.Context, a *Statement, names []sqlshape.ColumnRef,
+	always bool) (misread []sqlshape.ColumnRef, err error) {
 	most := min(len(names), maxMisread, max(1, maxMisreadBytes/len(a.SQL())))
 	if always {
 		most = min(most, maxMisreadSent)

@@ -39,7 +39,8 @@ func typesOf(t *testing.T, folder string) map[string]*ast.TypeSpec {
 func TestContracts(t *testing.T) {
 	here := typesOf(t, ".")
 	there := map[string]map[string]*ast.TypeSpec{
-		"guard": typesOf(t, "guard"), "execerr": typesOf(t, "../internal/execerr"), "sampling": typesOf(t, "../internal/sampling"),
+		"guard": typesOf(t, "guard"), "execerr": typesOf(t, "../internal/execerr"),
+		"sampling": typesOf(t, "../internal/sampling"),
 	}
 	aliases := 0
 	for _, name := range slices.Sorted(maps.Keys(here)) {

@@ -63,8 +63,8 @@ type database struct {
 	kept     snapshot.Store
 }
 
-// ruling is a policy as it holds on a database, of which a DB, its copy by WithoutExecution and its views by For may have the
-// same.
+// ruling is a policy as it holds on a database, of which a DB, its copy by WithoutExecution and its views by For may
+// have the same.
 type ruling struct {
 	*database
 	policy     Policy
@@ -93,7 +93,8 @@ func New(pool *sql.DB, d Dialect, c Config) (*DB, error) {
 		limits.Connections = min(limits.Connections, most)
 	}
 	ruled, err := (&database{
-		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, profiles: c.Profiles, slots: make(chan struct{}, limits.Connections),
+		pool: pool, dialect: d, language: d.Language(), limits: limits, unwrap: c.Unwrap, profiles: c.Profiles,
+		slots: make(chan struct{}, limits.Connections),
 	}).under(c.Policy, d)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ const readyTimeout = 5 * time.Second
 // Without this call, the first statement returns that error. Ready adds the [DB.Warnings] to the span in ctx.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := with(&Runner{db: db}, func(s *Runner) (struct{}, error) {
-		return onConnection(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{}, error) {
+		return onConnection(ctx, s, max(readyTimeout, db.limits.Answer.Timeout), func(_ context.Context, h *held) (struct{},
+			error) {
 			db.warnCatalog(h.catalog)
 			return struct{}{}, nil
 		})
@@ -186,7 +188,8 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 	case waiting.Err() != nil:
 		stats := db.pool.Stats()
 		if stats.InUse < stats.MaxOpenConnections || stats.MaxOpenConnections == 0 {
-			return nil, fmt.Errorf("%w: opening a connection took more than %v, as it may where somebody holds a lock", ErrBusy, wait)
+			return nil, fmt.Errorf("%w: opening a connection took more than %v, as it may where somebody holds a lock", ErrBusy,
+				wait)
 		}
 		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
 	}
@@ -217,7 +220,8 @@ func (db *DB) check(sql string) (*sqltext.Statement, error) {
 	}
 	var refused *sqltext.RefusedError
 	if errors.As(err, &refused) {
-		return nil, db.language.advised(&RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes}, nil)
+		return nil, db.language.advised(&RefusedError{Reason: refused.Reason, Detail: refused.Detail, Writes: refused.Writes},
+			nil)
 	}
 	return nil, &RefusedError{Reason: "guard", Detail: err.Error()}
 }

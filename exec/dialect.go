@@ -42,7 +42,8 @@ type Sampler interface {
 	// limits. It returns at most the given number of rows, with values as stored; if a limit on bytes is reached, it
 	// returns fewer rows and sets TooLarge. guard.SampleRows implements this for tables with a numeric key.
 	SampleRows(
-		ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions,
+		ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+		o SampleOptions,
 	) (RowSample, error)
 }
 

@@ -149,6 +149,7 @@ func IsRejection(err error) bool {
 // IsClassified reports whether err already has one of this package's types, so that [Dialect.Classify] returns it
 // unchanged.
 func IsClassified(err error) bool {
-	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.As(err, new(*UnguardedError)) || errors.Is(err, ErrBusy) ||
+	return IsRejection(err) || errors.As(err, new(*PolicyError)) || errors.As(err, new(*UnguardedError)) ||
+		errors.Is(err, ErrBusy) ||
 		errors.Is(err, ErrBroken) || errors.Is(err, guard.ErrStale)
 }

@@ -34,12 +34,15 @@ func TestAnalyze(t *testing.T) {
 		functions []string
 	}{
 		{"no table", "SELECT 1", nil, nil},
-		{"columns in order, once", "SELECT name, id, name FROM Customers WHERE ID > 0", []exec.TableRead{read("customers", "id", "name")}, nil},
+		{"columns in order, once", "SELECT name, id, name FROM Customers WHERE ID > 0",
+			[]exec.TableRead{read("customers", "id", "name")}, nil},
 		{"only rows", "SELECT count(*) FROM orders", []exec.TableRead{read("orders")}, []string{"count"}},
-		{"star", "SELECT * FROM french", []exec.TableRead{read("customers", "country", "id", "name"), read("french", "id", "name")}, nil},
+		{"star", "SELECT * FROM french", []exec.TableRead{read("customers", "country", "id", "name"),
+			read("french", "id", "name")}, nil},
 		{"aliases and subqueries", "SELECT c.name FROM customers c WHERE c.id IN (SELECT customer_id FROM orders o)",
 			[]exec.TableRead{read("customers", "id", "name"), read("orders", "customer_id")}, nil},
-		{"a CTE is no table", "WITH recent AS (SELECT id FROM orders) SELECT count(*) FROM recent", []exec.TableRead{read("orders", "id")}, []string{"count"}},
+		{"a CTE is no table", "WITH recent AS (SELECT id FROM orders) SELECT count(*) FROM recent",
+			[]exec.TableRead{read("orders", "id")}, []string{"count"}},
 		{"operators that are functions", "SELECT upper(name) FROM customers WHERE name LIKE 'a%' AND '{}' ->> '$.a' IS NULL",
 			[]exec.TableRead{read("customers", "name")}, []string{"->>", "like", "upper"}},
 		{"a table that only USING reads", "SELECT count(*) FROM customers JOIN main.orders USING (id)",
@@ -49,7 +52,8 @@ func TestAnalyze(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
 			got := testutil.Value(db.Analyze(context.Background(), test.sql))(t)
-			want := exec.Analysis{Kind: "select", Tables: append([]exec.TableRead{}, test.tables...), Functions: append([]string{}, test.functions...)}
+			want := exec.Analysis{Kind: "select", Tables: append([]exec.TableRead{}, test.tables...),
+				Functions: append([]string{}, test.functions...)}
 			for i := range want.Tables {
 				want.Tables[i].Columns = append([]string(nil), want.Tables[i].Columns...)
 			}
@@ -82,12 +86,15 @@ func TestUnknownNames(t *testing.T) {
 		{"in a list", `SELECT name FROM customers WHERE country IN ("France", 'Chile', "Peru")`, nil},
 		{"between", `SELECT name FROM customers WHERE name BETWEEN "A" AND "B"`, nil},
 		{"a misspelt column", `SELECT "nmae" FROM customers`, []string{"nmae"}},
-		{"two of them, one twice", `SELECT "nmae", "id", "Nmae" FROM customers GROUP BY "contry"`, []string{"nmae", "Nmae", "contry"}},
+		{"two of them, one twice", `SELECT "nmae", "id", "Nmae" FROM customers GROUP BY "contry"`,
+			[]string{"nmae", "Nmae", "contry"}},
 		{"a misspelt column in the order", `SELECT name FROM customers ORDER BY "nmae"`, []string{"nmae"}},
 		{"a misspelt column beside a constant", `SELECT name FROM customers WHERE "contry" = 'France'`, []string{"contry"}},
-		{"two unknown names beside each other", `SELECT name FROM customers WHERE "contry" = "France"`, []string{"contry", "France"}},
+		{"two unknown names beside each other", `SELECT name FROM customers WHERE "contry" = "France"`,
+			[]string{"contry", "France"}},
 		{"an argument", `SELECT upper("nmae") FROM customers`, []string{"nmae"}},
-		{"known in the subquery, unknown outside", `SELECT "total" FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE "total" > 1)`, []string{"total"}},
+		{"known in the subquery, unknown outside",
+			`SELECT "total" FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE "total" > 1)`, []string{"total"}},
 		{"quotes in the name", `SELECT "a""b` + "`" + `c" FROM customers`, []string{"a\"b`c"}},
 	}
 	for _, test := range tests {
@@ -122,8 +129,10 @@ func TestUnknownNamesInLists(t *testing.T) {
 		why, sql string
 		looked   int
 	}{
-		{"a long list of strings", `SELECT name FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 4000) + ")", 0},
-		{"a column among them", `SELECT "name" FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 2000) + ")", 1},
+		{"a long list of strings", `SELECT name FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 4000) +
+			")", 0},
+		{"a column among them", `SELECT "name" FROM customers WHERE country IN ("v"` + strings.Repeat(`, "v"`, 2000) +
+			")", 1},
 		{"both sides: all at once, then each", `SELECT name FROM customers WHERE "country" IN ("France", "Chile")`, 6},
 	} {
 		looked = 0
@@ -203,18 +212,25 @@ func TestSuspectResults(t *testing.T) {
 		want     []string
 	}{
 		{"a value", "SELECT name FROM customers WHERE country = 'France'", nil},
-		{"a text that the column does not hold", "SELECT name FROM customers WHERE country = 'Spain'", []string{"empty", "value-absent"}},
+		{"a text that the column does not hold", "SELECT name FROM customers WHERE country = 'Spain'",
+			[]string{"empty", "value-absent"}},
 		{"stored in another case", "SELECT name FROM customers WHERE country = 'france'", []string{"empty", "value-absent"}},
-		{"in an inner query", "SELECT id FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE name = 'ann')", []string{"empty", "value-absent"}},
+		{"in an inner query", "SELECT id FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE name = 'ann')",
+			[]string{"empty", "value-absent"}},
 		{"a count of nothing", "SELECT count(*) FROM customers WHERE country = 'Spain'", []string{"value-absent"}},
 		{"a sum over nothing", "SELECT sum(id) FROM customers WHERE country = 'Spain'", []string{"all-null", "value-absent"}},
-		{"a share of nothing", "SELECT 100.0 * sum(CASE WHEN country = 'Spain' THEN 1 ELSE 0 END) / count(*) FROM customers", []string{"value-absent"}},
+		{"a share of nothing", "SELECT 100.0 * sum(CASE WHEN country = 'Spain' THEN 1 ELSE 0 END) / count(*) FROM customers",
+			[]string{"value-absent"}},
 		{"every text is stored", "SELECT name FROM customers WHERE country = 'France' AND name = 'Bob'", []string{"empty"}},
-		{"one of two texts is stored", "SELECT name FROM customers WHERE (country = 'Spain' OR country = 'France') AND id > 9", []string{"empty"}},
-		{"one of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'France') AND id > 9", []string{"empty"}},
-		{"none of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'Italy')", []string{"empty", "value-absent"}},
+		{"one of two texts is stored", "SELECT name FROM customers WHERE (country = 'Spain' OR country = 'France') " +
+			"AND id > 9", []string{"empty"}},
+		{"one of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'France') AND id > 9",
+			[]string{"empty"}},
+		{"none of a list is stored", "SELECT name FROM customers WHERE country IN ('Spain', 'Italy')",
+			[]string{"empty", "value-absent"}},
 		{"numbers are not looked up", "SELECT name FROM customers WHERE id = 9", []string{"empty"}},
-		{"nor dates and patterns", "SELECT name FROM customers WHERE country = '2024-01-01' OR name LIKE 'X%'", []string{"empty"}},
+		{"nor dates and patterns", "SELECT name FROM customers WHERE country = '2024-01-01' OR name LIKE 'X%'",
+			[]string{"empty"}},
 		{"with values nothing is looked up", "SELECT name FROM customers WHERE country = 'France' OR name = 'Zoe'", nil},
 		{"a count that is one of something", "SELECT count(*) FROM customers WHERE country = 'France'", nil},
 		{"no table", "SELECT 1", []string{"no-table"}},
@@ -315,7 +331,8 @@ func TestWithoutExecution(t *testing.T) {
 		err error
 	}{
 		{"a query", func() error { return query(db) }, exec.ErrNoExecution},
-		{"one with bounds", func() error { _, err := db.QueryWithin(ctx, text, exec.Bounds{Rows: 1}); return err }, exec.ErrNoExecution},
+		{"one with bounds", func() error { _, err := db.QueryWithin(ctx, text, exec.Bounds{Rows: 1}); return err },
+			exec.ErrNoExecution},
 		{"a session", func() error {
 			return inSession(func(s *exec.Runner) error { _, err := s.Query(ctx, text); return err })
 		}, exec.ErrNoExecution},
@@ -326,7 +343,8 @@ func TestWithoutExecution(t *testing.T) {
 		{"what it is made without again", func() error { return query(db.WithoutExecution()) }, exec.ErrNoExecution},
 		{"no checks are the default ones", func() error { return examine() }, nil},
 		{"the default checks", func() error { return examine(exec.DefaultChecks()...) }, nil},
-		{"RunCheck with bounds of its own", func() error { return examine(exec.RunCheck{Bounds: exec.Bounds{Rows: 1}}) }, nil},
+		{"RunCheck with bounds of its own", func() error { return examine(exec.RunCheck{Bounds: exec.Bounds{Rows: 1}}) },
+			nil},
 		{"what it reads", func() error { _, err := db.Analyze(ctx, text); return err }, nil},
 		{"its plan", func() error { _, err := db.Explain(ctx, text); return err }, nil},
 		{"a look-up", func() error { _, err := db.Probe(ctx, "", "customers", "name", "Bob"); return err }, nil},

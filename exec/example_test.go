@@ -181,7 +181,8 @@ func ExampleReadOnly() {
 	// exec: invalid statement (schema): no such column: nmae
 }
 
-// As a finding a misspelt name costs a doubt. The strict check fails the statement, and a model can be asked to repair it.
+// As a finding a misspelt name costs a doubt. The strict check fails the statement, and a model can be asked to repair
+// it.
 func ExamplePlanChecks_strict() {
 	db := openShop(exec.Config{})
 	strict := exec.PlanChecks()
@@ -202,7 +203,8 @@ func ExamplePlanChecks_strict() {
 // Rows by hand: within bounds of one's own, and with a word on what is odd.
 func ExampleRunCheck() {
 	db := openShop(exec.Config{})
-	few := []exec.Check{exec.ReadOnly{}, exec.RunCheck{Bounds: exec.Bounds{Rows: 2}}, exec.SuspiciousResultCheck{EmptyOnly: true}}
+	few := []exec.Check{exec.ReadOnly{}, exec.RunCheck{Bounds: exec.Bounds{Rows: 2}},
+		exec.SuspiciousResultCheck{EmptyOnly: true}}
 	for _, text := range []string{
 		"SELECT name FROM customers",
 		"SELECT name FROM customers WHERE country = 'usa'",
@@ -224,7 +226,8 @@ func ExampleRunCheck() {
 // What may not run can still be compared: by its plan.
 func ExamplePlanChecks() {
 	db := openShop(exec.Config{})
-	for _, text := range []string{"SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers WHERE name = 'Ann'"} {
+	for _, text := range []string{"SELECT name FROM customers WHERE id = 1",
+		"SELECT name FROM customers WHERE name = 'Ann'"} {
 		c, err := db.Examine(context.Background(), text, exec.PlanChecks()...)
 		if err != nil {
 			fmt.Println(err)
@@ -249,7 +252,8 @@ func ExampleDefaultChecks() {
 		}
 		return nil
 	})
-	_, err := db.Examine(context.Background(), "SELECT id, name FROM customers", append(exec.DefaultChecks(), oneColumn)...)
+	_, err := db.Examine(context.Background(), "SELECT id, name FROM customers",
+		append(exec.DefaultChecks(), oneColumn)...)
 	fmt.Println(err, exec.IsRejection(err))
 	// Output: exec: refused (one-column): it has 2 columns true
 }
@@ -460,7 +464,8 @@ func ExampleDB_For() {
 	pool := must(sql.Open("sqlite3", ":memory:"))
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	must(pool.Exec("CREATE TABLE orders (tenant, total); INSERT INTO orders VALUES ('acme', 10), ('acme', 20), ('globex', 500)"))
+	must(pool.Exec("CREATE TABLE orders (tenant, total); INSERT INTO orders VALUES ('acme', 10), ('acme', 20), " +
+		"('globex', 500)"))
 	db := must(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
 		Rows: map[string]string{"orders": "tenant = :tenant"},
 	}}))

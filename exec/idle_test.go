@@ -10,7 +10,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestIdleConnections: a pool that closes connections because it keeps too few idle ones is a warning, and a large enough pool is not.
+// TestIdleConnections: a pool that closes connections because it keeps too few idle ones is a warning, and a large
+// enough pool is not.
 func TestIdleConnections(t *testing.T) {
 	for _, tt := range []struct {
 		why  string

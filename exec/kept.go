@@ -12,7 +12,8 @@ import (
 // profilesFormat is another one where profiles are taken or cut in another way.
 const profilesFormat = "1"
 
-// keptKey is the key of a table in Config.Profiles; "": its profile is not kept. Rows that a scope sees are none of another program.
+// keptKey is the key of a table in Config.Profiles; "": its profile is not kept. Rows that a scope sees are none of
+// another program.
 func (db *DB) keptKey(t schema.Table) string {
 	if db.profiles == nil || db.scope != nil {
 		return ""
@@ -26,7 +27,8 @@ func (db *DB) keptKey(t schema.Table) string {
 }
 
 // profiledOnce is profiled, of a table that may be kept.
-func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() (*schema.Schema, error), texts map[string][]string) (profiled, error) {
+func (db *DB) profiledOnce(ctx context.Context, t schema.Table, readable func() (*schema.Schema, error),
+	texts map[string][]string) (profiled, error) {
 	key := db.keptKey(t)
 	if key != "" {
 		if kept, ok := db.profiles.Profile(key); ok {

@@ -44,12 +44,16 @@ func (o SuspiciousResultCheck) Check(ctx context.Context, s *Runner, c *Checked)
 	}
 	return suspect(ctx, s, c, []look{
 		{checks.Odd + "division", "the division of two whole numbers drops the rest", divides},
-		{checks.Odd + "unjoined", "tables are combined and nothing joins them: each row of one stands beside each row of the other", (*suspicion).unjoined},
-		{checks.Odd + "or-and", "OR stands beside AND without brackets, and AND binds first: brackets would change the answer", rebracketed},
-		{checks.Odd + "bare-column", "a column beside an aggregate is neither grouped nor aggregated: its value is of any row", (*suspicion).bare},
+		{checks.Odd + "unjoined", "tables are combined and nothing joins them: each row of one stands beside each row of " +
+			"the other", (*suspicion).unjoined},
+		{checks.Odd + "or-and", "OR stands beside AND without brackets, and AND binds first: " +
+			"brackets would change the answer", rebracketed},
+		{checks.Odd + "bare-column", "a column beside an aggregate is neither grouped nor aggregated: " +
+			"its value is of any row", (*suspicion).bare},
 		{checks.Odd + "null-in-list", "the list behind NOT IN holds a NULL, so that no row passes", (*suspicion).nullInList},
 		{checks.Odd + "date", "", (*suspicion).dates},
-		{checks.Odd + "constant", "the answer stands in the statement itself and comes from no column", (*suspicion).constant},
+		{checks.Odd + "constant", "the answer stands in the statement itself and comes from no column",
+			(*suspicion).constant},
 	})
 }
 
@@ -70,7 +74,8 @@ func suspect(ctx context.Context, s *Runner, c *Checked, looks []look) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, oddTimeout)
 	defer cancel()
-	o := &suspicion{ctx: asking, run: s, Checked: c, schema: known, selects: c.Statement.Selects(), columns: c.Statement.Columns()}
+	o := &suspicion{ctx: asking, run: s, Checked: c, schema: known, selects: c.Statement.Selects(),
+		columns: c.Statement.Columns()}
 	if main := slices.IndexFunc(o.selects, func(x sqlshape.Select) bool { return !x.Nested }); main >= 0 {
 		o.with = c.SQL[:o.selects[main].Pos]
 	}
@@ -148,8 +153,9 @@ func divides(o *suspicion) (string, bool) {
 // wholeTypes are what a CAST makes whole numbers of.
 var wholeTypes = []string{"INTEGER", "INT", "BIGINT", "SIGNED"}
 
-// cutOnPurpose reports whether the division at token i is meant to drop the rest: what is divided was made whole by a CAST and
-// the divisor is a number, as in a quarter of months, or the quotient is multiplied by the divisor, as in a decade of years.
+// cutOnPurpose reports whether the division at token i is meant to drop the rest: what is divided was made whole by a
+// CAST and the divisor is a number, as in a quarter of months, or the quotient is multiplied by the divisor, as in a
+// decade of years.
 func cutOnPurpose(tokens []sqltext.Token, i int) bool {
 	if i == 0 || i+1 >= len(tokens) || tokens[i+1].Kind != sqltext.Number || strings.Contains(tokens[i+1].Text, ".") {
 		return false
@@ -199,7 +205,8 @@ func (o *suspicion) tableOf(s sqlshape.Select, c sqlshape.ColumnRef) int {
 			if t.Alias != "" {
 				name = t.Alias
 			}
-			if _, last, ok := strings.Cut(c.Qualifier, "."); strings.EqualFold(c.Qualifier, name) || ok && strings.EqualFold(last, name) {
+			if _, last, ok := strings.Cut(c.Qualifier, "."); strings.EqualFold(c.Qualifier, name) || ok &&
+				strings.EqualFold(last, name) {
 				return i
 			}
 		case len(s.Tables) == 1:

@@ -12,8 +12,8 @@ import (
 // counting are functions whose value depends on the rows alone.
 var counting = []string{"COUNT", "SUM", "TOTAL", "ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE"}
 
-// bare looks for a column beside an aggregate that is neither grouped nor aggregated and is not the same in all rows of a
-// group. Beside one MIN or MAX SQLite defines it; other engines refuse it.
+// bare looks for a column beside an aggregate that is neither grouped nor aggregated and is not the same in all rows of
+// a group. Beside one MIN or MAX SQLite defines it; other engines refuse it.
 func (o *suspicion) bare() (string, bool) {
 	if !o.run.db.language.Backticks {
 		return "", false
@@ -74,11 +74,14 @@ func (o *suspicion) nullInList() (string, bool) {
 		return strings.ToUpper(tokens[i].Text)
 	}
 	for i := range tokens {
-		isIn := word(i) == "IN" && (word(i-1) == "NOT" || o.negated(tokens, i)) || word(i) == "ALL" && (word(i-1) == "<>" || word(i-1) == "!=")
+		isIn := word(i) == "IN" && (word(i-1) == "NOT" || o.negated(tokens, i)) || word(i) == "ALL" &&
+			(word(i-1) == "<>" || word(i-1) == "!=")
 		if !isIn || word(i+1) != "(" {
 			continue
 		}
-		at := slices.IndexFunc(o.selects, func(s sqlshape.Select) bool { return i+2 < len(tokens) && s.Pos == tokens[i+2].Pos })
+		at := slices.IndexFunc(o.selects, func(s sqlshape.Select) bool {
+			return i+2 < len(tokens) && s.Pos == tokens[i+2].Pos
+		})
 		if at < 0 && listsNull(tokens[i+2:]) || at >= 0 && !o.selects[at].Compound && o.givesNull(o.selects[at]) {
 			return "", true
 		}
@@ -101,7 +104,8 @@ func listsNull(tokens []sqltext.Token) bool {
 
 // negated reports whether a NOT stands in front of the operand of the IN at token i: NOT x IN (…), NOT (x IN (…)).
 func (o *suspicion) negated(tokens []sqltext.Token, i int) bool {
-	for i--; i >= 0 && (tokens[i].Kind != sqltext.Word || i > 0 && tokens[i-1].Text == "." || i+1 < len(tokens) && tokens[i+1].Text == "."); i-- {
+	for i--; i >= 0 && (tokens[i].Kind != sqltext.Word || i > 0 && tokens[i-1].Text == "." || i+1 < len(tokens) &&
+		tokens[i+1].Text == "."); i-- {
 	}
 	if i >= 0 && !strings.EqualFold(tokens[i].Text, "NOT") {
 		for i--; i >= 0 && tokens[i].Text == "("; i-- {
@@ -126,7 +130,8 @@ func (o *suspicion) givesNull(s sqlshape.Select) bool {
 	} else {
 		with += ", "
 	}
-	t := o.ask(with+"odd_list("+strings.Join(names, ", ")+") AS ("+s.Text+") SELECT 1 FROM odd_list WHERE "+strings.Join(isNull, " OR ")+" LIMIT 1", 1)
+	t := o.ask(with+"odd_list("+strings.Join(names, ", ")+") AS ("+s.Text+") SELECT 1 FROM odd_list WHERE "+
+		strings.Join(isNull, " OR ")+" LIMIT 1", 1)
 	return t != nil && len(t.Rows) > 0
 }
 
@@ -180,13 +185,16 @@ func (o *suspicion) isConstant(s sqlshape.Select, item sqlshape.SelectItem, dept
 		return false
 	}
 	from := strings.Index(o.SQL[s.Pos:], item.Text) + s.Pos
-	return !slices.ContainsFunc(o.columns, func(c sqlshape.ColumnRef) bool { return c.Pos >= from && c.Pos < from+len(item.Text) }) &&
+	return !slices.ContainsFunc(o.columns, func(c sqlshape.ColumnRef) bool {
+		return c.Pos >= from && c.Pos < from+len(item.Text)
+	}) &&
 		!yesNo.MatchString(item.Text)
 }
 
 var caseValue = regexp.MustCompile(`(?i)(?:THEN|ELSE)\s+('[^']*'|[\d.]+|\S+)`)
 
-// constantCase reports whether the values of a CASE are figures or sentences. Names of classes, and yes and no, are none.
+// constantCase reports whether the values of a CASE are figures or sentences. Names of classes, and yes and no, are
+// none.
 func constantCase(text string) bool {
 	values := caseValue.FindAllStringSubmatch(text, -1)
 	for _, v := range values {

@@ -26,7 +26,8 @@ var dateForms = []struct {
 	{"day and month before the year, with -", regexp.MustCompile(`^\d\d?-(?:\d\d?|\pL{3})-\d{2,4}`)},
 	{"yearmonthday", regexp.MustCompile(`^(?:19|20)\d{6}(?:[T ]?\d{4,6})?$`)},
 	{"seconds or milliseconds", regexp.MustCompile(`^\d{9,13}(?:\.\d+)?$`)},
-	{"names of months", regexp.MustCompile(`(?i)^(?:\d\d?\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*\.? \d`)},
+	{"names of months",
+		regexp.MustCompile(`(?i)^(?:\d\d?\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*\.? \d`)},
 }
 
 // dateForm is the form of a text; "": it is no date.
@@ -42,8 +43,8 @@ func dateForm(text string) string {
 // isoDay is a day alone, as most engines write one.
 var isoDay = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
-// dates looks for days in another form than the stored ones, for days that are compared with moments, and for functions that
-// cannot read what is stored.
+// dates looks for days in another form than the stored ones, for days that are compared with moments, and for functions
+// that cannot read what is stored.
 func (o *suspicion) dates() (string, bool) {
 	for _, c := range o.Statement.Comparisons() {
 		t, column := checks.ColumnOf(o.schema, c.ColumnRef)
@@ -57,7 +58,8 @@ func (o *suspicion) dates() (string, bool) {
 				continue
 			}
 			if stored := o.storedForm(t, column); stored != "" && stored != form {
-				return fmt.Sprintf("dates of %s.%s are stored as %s, and are compared with one written as %s", t.Name, column, stored, form), true
+				return fmt.Sprintf("dates of %s.%s are stored as %s, and are compared with one written as %s", t.Name, column,
+					stored, form), true
 			}
 			if cutsDay(c.Op, i) && isoDay.MatchString(value) && o.withinDay(t, column, value) {
 				told := "is compared with a day: its moments of that day are left out or let in"
@@ -73,7 +75,8 @@ func (o *suspicion) dates() (string, bool) {
 
 // cutsDay reports whether a comparison with a day, its constant i, parts the moments of that day from its beginning.
 func cutsDay(op string, i int) bool {
-	return slices.Contains([]string{"=", "<>", "IN", "NOT IN", "<=", ">"}, op) || strings.HasSuffix(op, "BETWEEN") && i == 1
+	return slices.Contains([]string{"=", "<>", "IN", "NOT IN", "<=", ">"}, op) || strings.HasSuffix(op, "BETWEEN") &&
+		i == 1
 }
 
 // column is the table and the column as a statement of ours writes them, the column with its table in front.
@@ -111,7 +114,8 @@ func (o *suspicion) withinDay(t *schema.Table, column, day string) bool {
 		return false
 	}
 	from, name := o.column(t, column)
-	read := o.ask(fmt.Sprintf("SELECT 1 FROM %s WHERE %s > '%s' AND %[2]s < '%[4]s' LIMIT 1", from, name, day, d.AddDate(0, 0, 1).Format(time.DateOnly)), 1)
+	read := o.ask(fmt.Sprintf("SELECT 1 FROM %s WHERE %s > '%s' AND %[2]s < '%[4]s' LIMIT 1", from, name, day,
+		d.AddDate(0, 0, 1).Format(time.DateOnly)), 1)
 	return read != nil && len(read.Rows) > 0
 }
 
@@ -120,7 +124,10 @@ var dateFunctions = map[string]int{"DATE": 0, "DATETIME": 0, "TIME": 0, "JULIAND
 
 // unreadable looks for a date function of SQLite that makes NULL of what a column holds.
 func (o *suspicion) unreadable() (string, bool) {
-	if o.run.db.language.Name != "sqlite" || !slices.ContainsFunc(o.Statement.Outline().Functions, func(f string) bool { _, ok := dateFunctions[f]; return ok }) {
+	if o.run.db.language.Name != "sqlite" || !slices.ContainsFunc(o.Statement.Outline().Functions, func(f string) bool {
+		_, ok := dateFunctions[f]
+		return ok
+	}) {
 		return "", false
 	}
 	tokens := slices.Collect(o.Statement.Tokens())
@@ -140,7 +147,8 @@ func (o *suspicion) unreadable() (string, bool) {
 		}
 		from, name := o.column(t, column)
 		call = strings.Replace(call, o.mention(tokens, i), name, 1)
-		if read := o.ask("SELECT 1 FROM "+from+" WHERE "+name+" IS NOT NULL AND "+name+" <> '' AND "+call+" IS NULL LIMIT 1", 1); read != nil && len(read.Rows) > 0 {
+		if read := o.ask("SELECT 1 FROM "+from+" WHERE "+name+" IS NOT NULL AND "+name+" <> '' AND "+call+" IS NULL LIMIT 1",
+			1); read != nil && len(read.Rows) > 0 {
 			return fmt.Sprintf("the date function makes nothing of what %s.%s holds", t.Name, column), true
 		}
 	}

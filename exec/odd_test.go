@@ -30,9 +30,11 @@ func TestOdd(t *testing.T) {
 	for _, tt := range []struct{ sql, want, why string }{
 		{"SELECT sum(status = 'paid') / count(*) FROM orders", "division", "counts"},
 		{"SELECT cents / 1000 FROM orders", "division", "a column"},
-		{"SELECT a.n / b.n FROM (SELECT count(*) AS n FROM orders WHERE status = 'paid') a, (SELECT count(*) AS n FROM orders) b", "division", "derived tables"},
+		{"SELECT a.n / b.n FROM (SELECT count(*) AS n FROM orders WHERE status = 'paid') a, (SELECT count(*) AS n " +
+			"FROM orders) b", "division", "derived tables"},
 		{"WITH p AS (SELECT count(*) AS n FROM orders) " +
-			"SELECT 100 * (SELECT count(*) FROM orders WHERE id < 3) / (n - 1) FROM p WHERE n / 3 > 0", "division", "a percentage"},
+			"SELECT 100 * (SELECT count(*) FROM orders WHERE id < 3) / (n - 1) FROM p WHERE n / 3 > 0", "division",
+			"a percentage"},
 		{"SELECT round(count(id) / 3, 2) FROM orders", "division", "rounded afterwards"},
 		{"SELECT 1.0 * sum(status = 'paid') / count(*) FROM orders", "", "a real"},
 		{"SELECT CAST(sum(status = 'paid') AS REAL) / count(*) FROM orders", "", "made real"},
@@ -49,18 +51,22 @@ func TestOdd(t *testing.T) {
 		{"SELECT count(*) FROM orders o JOIN customers c ON 1 = 1", "unjoined", "ON names none"},
 		{"SELECT count(*) FROM orders o JOIN customers c ON c.id = c.id", "unjoined", "ON names one side twice"},
 		{"SELECT (SELECT count(*) FROM orders, items WHERE price > 1) AS n", "unjoined", "inside"},
-		{"SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id, items i WHERE i.price > 1", "unjoined", "the third"},
+		{"SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id, items i WHERE i.price > 1", "unjoined",
+			"the third"},
 		{"SELECT count(*) FROM orders, settings", "", "a table of one row"},
 		{"SELECT count(*) FROM orders o, customers c WHERE c.id = 1 AND o.amount > 5", "", "one customer"},
 		{"SELECT amount FROM orders, (SELECT max(amount) AS most FROM orders) x", "", "one figure"},
 		{"SELECT count(*) FROM orders o, customers c WHERE o.customer_id = c.id", "", "joined by WHERE"},
 		{"SELECT count(*) FROM orders o JOIN customers c ON c.id = customer_id", "", "a column without its table"},
-		{"SELECT count(*) FROM orders o, items i, customers c WHERE i.order_id = o.id AND c.id = o.customer_id", "", "a chain"},
-		{"SELECT count(*) FROM customers c, orders o WHERE EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id AND o.customer_id = c.id)", "", "joined inside"},
+		{"SELECT count(*) FROM orders o, items i, customers c WHERE i.order_id = o.id AND c.id = o.customer_id", "",
+			"a chain"},
+		{"SELECT count(*) FROM customers c, orders o WHERE EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id " +
+			"AND o.customer_id = c.id)", "", "joined inside"},
 
 		{"SELECT id FROM orders WHERE status = 'paid' OR status = 'open' AND amount > 15", "or-and", "OR first"},
 		{"SELECT id FROM orders WHERE amount > 15 AND status = 'open' OR status = 'paid'", "or-and", "AND first"},
-		{"SELECT status FROM orders GROUP BY status HAVING count(*) > 1 OR sum(amount) > 1 AND min(id) > 1", "or-and", "HAVING"},
+		{"SELECT status FROM orders GROUP BY status HAVING count(*) > 1 OR sum(amount) > 1 AND min(id) > 1", "or-and",
+			"HAVING"},
 		{"SELECT id FROM orders WHERE (status = 'paid' OR status = 'open') AND amount > 15", "", "brackets"},
 		{"SELECT id FROM orders WHERE status = 'paid' AND amount > 5 OR status = 'open' AND amount > 15", "", "meant"},
 		{"SELECT id FROM orders WHERE status = 'paid' OR status = 'open' AND amount > 1", "", "brackets change nothing"},
@@ -69,17 +75,23 @@ func TestOdd(t *testing.T) {
 		{"SELECT country, name, count(*) FROM customers GROUP BY country", "bare-column", "beside a group"},
 		{"SELECT name, country, count(*) FROM customers GROUP BY id", "", "depends on the key"},
 		{"SELECT id, max(amount) FROM orders", "", "SQLite defines it"},
-		{"SELECT c.name, sum(o.amount) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id", "", "depends on the key, joined"},
+		{"SELECT c.name, sum(o.amount) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id", "",
+			"depends on the key, joined"},
 
 		{"SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)", "null-in-list", "a NULL"},
 		{"SELECT count(*) FROM customers WHERE NOT id IN (SELECT customer_id FROM orders)", "null-in-list", "NOT in front"},
-		{"SELECT count(*) FROM customers WHERE NOT (id IN (SELECT customer_id FROM orders))", "null-in-list", "NOT and a bracket"},
-		{"SELECT count(*) FROM customers WHERE (id, name) NOT IN (SELECT customer_id, status FROM orders)", "null-in-list", "a tuple"},
-		{"SELECT sum(CASE WHEN id NOT IN (SELECT customer_id FROM orders) THEN 1 ELSE 0 END) FROM customers", "null-in-list", "in a CASE"},
+		{"SELECT count(*) FROM customers WHERE NOT (id IN (SELECT customer_id FROM orders))", "null-in-list",
+			"NOT and a bracket"},
+		{"SELECT count(*) FROM customers WHERE (id, name) NOT IN (SELECT customer_id, status FROM orders)", "null-in-list",
+			"a tuple"},
+		{"SELECT sum(CASE WHEN id NOT IN (SELECT customer_id FROM orders) THEN 1 ELSE 0 END) FROM customers", "null-in-list",
+			"in a CASE"},
 		{"SELECT count(*) FROM customers WHERE id NOT IN (1, NULL)", "null-in-list", "written"},
-		{"SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE customer_id IS NOT NULL)", "", "no NULL"},
+		{"SELECT count(*) FROM customers WHERE id NOT IN (SELECT customer_id FROM orders WHERE customer_id IS NOT NULL)", "",
+			"no NULL"},
 		{"SELECT count(*) FROM customers WHERE id IN (SELECT customer_id FROM orders)", "", "IN"},
-		{"SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)", "", "NOT EXISTS"},
+		{"SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)", "",
+			"NOT EXISTS"},
 
 		{"SELECT count(*) FROM orders WHERE at = '2024-04-30'", "date", "a day"},
 		{"SELECT count(*) FROM orders WHERE at BETWEEN '2024-04-01' AND '2024-04-30'", "date", "the last day"},
@@ -99,7 +111,8 @@ func TestOdd(t *testing.T) {
 		{"SELECT 'No weather data available' FROM customers LIMIT 1", "constant", "an apology"},
 		{"SELECT 'unknown' FROM customers", "constant", "a word"},
 		{"SELECT CASE WHEN country = 'France' THEN 68000000 ELSE 47000000 END FROM customers", "constant", "figures by case"},
-		{"SELECT CASE WHEN country = 'ɐɐɐɐɐɐɐɐɐɐɐɐ' THEN 68000000 ELSE 47000000 END FROM customers", "constant", "letters that are longer in capitals"},
+		{"SELECT CASE WHEN country = 'ɐɐɐɐɐɐɐɐɐɐɐɐ' THEN 68000000 ELSE 47000000 END FROM customers", "constant",
+			"letters that are longer in capitals"},
 		{"SELECT answer FROM (SELECT 68000000 AS answer FROM customers LIMIT 1)", "constant", "inside"},
 		{"SELECT max(68000000) FROM customers", "constant", "aggregated"},
 		{"SELECT name, 'customer' FROM customers", "", "beside a column"},
@@ -131,12 +144,14 @@ func TestCaution(t *testing.T) {
 	_, db := open(t, store, exec.Config{})
 	for _, tt := range []struct{ sql, want, why string }{
 		{"SELECT id FROM orders ORDER BY amount DESC LIMIT 1", "ties", "two of 20"},
-		{"SELECT o.id, o.at FROM orders AS o WHERE o.id > 0 ORDER BY o.amount DESC LIMIT 1", "ties", "an order by what is not shown"},
+		{"SELECT o.id, o.at FROM orders AS o WHERE o.id > 0 ORDER BY o.amount DESC LIMIT 1", "ties",
+			"an order by what is not shown"},
 		{"SELECT status, count(*) AS n FROM orders GROUP BY status ORDER BY n LIMIT 1", "ties", "an alias"},
 		{"SELECT status, count(*) FROM orders GROUP BY status ORDER BY 2 LIMIT 1", "ties", "a place"},
 		{"SELECT status FROM orders GROUP BY status ORDER BY count(*) DESC LIMIT 1", "ties", "an aggregate"},
 		{"SELECT id FROM orders ORDER BY amount DESC LIMIT 1 OFFSET 1", "ties", "the second"},
-		{"SELECT name FROM customers WHERE id = (SELECT customer_id FROM orders ORDER BY amount DESC LIMIT 1)", "ties", "inside"},
+		{"SELECT name FROM customers WHERE id = (SELECT customer_id FROM orders ORDER BY amount DESC LIMIT 1)", "ties",
+			"inside"},
 		{"SELECT id FROM orders ORDER BY amount DESC LIMIT 2", "", "both"},
 		{"SELECT id FROM orders ORDER BY amount LIMIT 1", "", "one least"},
 		{"SELECT amount FROM orders ORDER BY amount DESC LIMIT 1", "", "equal rows"},
@@ -149,19 +164,25 @@ func TestCaution(t *testing.T) {
 		{"SELECT sum(o.amount) FROM orders o JOIN items i ON i.order_id = o.id", "double-counting", "a sum of the one side"},
 		{"SELECT count(o.id) FROM orders o, items i WHERE i.order_id = o.id", "double-counting", "a count of its key"},
 		{"SELECT c.country, sum(o.amount) FROM customers c " +
-			"JOIN orders o ON o.customer_id = c.id JOIN items i ON i.order_id = o.id GROUP BY c.country", "double-counting", "two joins"},
+			"JOIN orders o ON o.customer_id = c.id JOIN items i ON i.order_id = o.id GROUP BY c.country", "double-counting",
+			"two joins"},
 		{"SELECT sum(i.price) FROM orders o JOIN items i ON i.order_id = o.id", "", "of the many side"},
 		{"SELECT count(DISTINCT o.id) FROM orders o JOIN items i ON i.order_id = o.id", "", "DISTINCT"},
 		{"SELECT avg(o.amount) FROM orders o JOIN items i ON i.order_id = o.id", "", "an average is often meant"},
 		{"SELECT sum(o.amount) FROM orders o JOIN items i ON i.order_id = o.id WHERE i.id > 1", "", "each once"},
 
-		{"SELECT c.name, count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "outer-count", "all rows"},
+		{"SELECT c.name, count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "outer-count",
+			"all rows"},
 		{"SELECT c.name, count(c.id) FROM customers c " +
 			"LEFT OUTER JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "double-counting outer-count", "the left side"},
-		{"SELECT c.name, sum(1) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "outer-count", "a sum of ones"},
-		{"SELECT o.status, count(*) FROM orders o LEFT JOIN customers c ON c.id = o.customer_id GROUP BY o.status", "", "one partner at most"},
-		{"SELECT c.name, count(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "", "the other side"},
-		{"SELECT country, count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL GROUP BY country", "", "asked for"},
+		{"SELECT c.name, sum(1) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "outer-count",
+			"a sum of ones"},
+		{"SELECT o.status, count(*) FROM orders o LEFT JOIN customers c ON c.id = o.customer_id GROUP BY o.status", "",
+			"one partner at most"},
+		{"SELECT c.name, count(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name", "",
+			"the other side"},
+		{"SELECT country, count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL " +
+			"GROUP BY country", "", "asked for"},
 
 		{"SELECT id FROM items ORDER BY score DESC", "text-number", "an order"},
 		{"SELECT id FROM items WHERE score > 30", "text-number", "a comparison"},
@@ -174,7 +195,8 @@ func TestCaution(t *testing.T) {
 		{"SELECT id FROM items ORDER BY year", "", "numbers of one length"},
 		{"SELECT name FROM customers ORDER BY name", "", "texts"},
 	} {
-		checked, err := db.Examine(t.Context(), tt.sql, exec.ReadOnly{}, exec.ResultWarnings{Unlimited: !strings.Contains(tt.sql, "ORDER")})
+		checked, err := db.Examine(t.Context(), tt.sql, exec.ReadOnly{},
+			exec.ResultWarnings{Unlimited: !strings.Contains(tt.sql, "ORDER")})
 		if err != nil {
 			t.Errorf("%s: %s: %v", tt.why, tt.sql, err)
 			continue
@@ -192,7 +214,8 @@ func TestCaution(t *testing.T) {
 // A share of whole numbers is 0 to SQLite, and every sample of a model writes it so.
 func ExampleSuspiciousResultCheck() {
 	db := openShop(exec.Config{})
-	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{})
+	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{},
+		exec.RunCheck{}, exec.SuspiciousResultCheck{})
 	fmt.Println(checked.Findings, err)
 	// Output: [{odd-division the division of two whole numbers drops the rest 0 false}] <nil>
 }
@@ -201,7 +224,8 @@ func ExampleSuspiciousResultCheck() {
 func ExampleResultWarnings() {
 	db := openShop(exec.Config{})
 	checked, err := db.Examine(context.Background(),
-		"SELECT country FROM customers GROUP BY country ORDER BY count(*) > 0 LIMIT 1", exec.ReadOnly{}, exec.ResultWarnings{})
+		"SELECT country FROM customers GROUP BY country ORDER BY count(*) > 0 LIMIT 1", exec.ReadOnly{},
+		exec.ResultWarnings{})
 	for _, f := range checked.Findings {
 		fmt.Println(f.Rule, "-", f.Detail)
 	}

@@ -61,8 +61,9 @@ func ReadPolicy(r io.Reader) (Policy, error) {
 func decodePolicy(d *json.Decoder) (p Policy, err error) {
 	fields := map[string]any{
 		"AllowTables": &p.AllowTables, "DenyTables": &p.DenyTables, "DenyColumns": &p.DenyColumns,
-		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal, "Shared": &p.Shared, "Rows": &rowRules{&p.Rows}, "Settings": &p.Settings,
-		"Fence": &p.Fence,
+		"AllowFunctions": &p.AllowFunctions, "Reveal": &p.Reveal, "Shared": &p.Shared, "Rows": &rowRules{&p.Rows},
+		"Settings": &p.Settings,
+		"Fence":    &p.Fence,
 	}
 	switch open, err := d.Token(); {
 	case err != nil:
@@ -78,8 +79,10 @@ func decodePolicy(d *json.Decoder) (p Policy, err error) {
 		name := key.(string) // a decoder gives nothing else here
 		list := fields[name]
 		if list == nil {
-			return p, fmt.Errorf("%q is unknown or given twice%s", name, cmp.Or(words.Like(name, slices.Collect(maps.Keys(fields))),
-				"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions, Reveal, Rows, Shared, Settings and Fence"))
+			return p, fmt.Errorf("%q is unknown or given twice%s", name,
+				cmp.Or(words.Like(name, slices.Collect(maps.Keys(fields))),
+					"; the members are AllowTables, DenyTables, DenyColumns, AllowFunctions, Reveal, Rows, Shared, "+
+						"Settings and Fence"))
 		}
 		delete(fields, name)
 		switch err := d.Decode(list); {

@@ -58,10 +58,12 @@ func TestPolicyNames(t *testing.T) {
 		}
 	}
 	for _, p := range []exec.Policy{
-		{DenyTables: []string{"a.b.c.d"}}, {DenyColumns: []string{"a.b.c.d.e"}}, {AllowTables: []string{""}}, {Reveal: []string{"a..b"}},
+		{DenyTables: []string{"a.b.c.d"}}, {DenyColumns: []string{"a.b.c.d.e"}}, {AllowTables: []string{""}},
+		{Reveal: []string{"a..b"}},
 		{AllowFunctions: []string{"pg_catalog.lower"}},
 	} {
-		if _, err := exec.New(unused(t), sqlite.Dialect{}, exec.Config{Policy: p}); err == nil || !strings.Contains(err.Error(), "is not a name") {
+		if _, err := exec.New(unused(t), sqlite.Dialect{}, exec.Config{Policy: p}); err == nil ||
+			!strings.Contains(err.Error(), "is not a name") {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -77,7 +79,8 @@ func unused(t testing.TB) *sql.DB {
 
 func TestReadPolicy(t *testing.T) {
 	all := exec.Policy{
-		AllowTables: []string{"a"}, DenyTables: []string{"s.b", `"x.y"`}, DenyColumns: []string{"c.s.t.c"}, AllowFunctions: []string{"f"}, Reveal: []string{"*"},
+		AllowTables: []string{"a"}, DenyTables: []string{"s.b", `"x.y"`}, DenyColumns: []string{"c.s.t.c"},
+		AllowFunctions: []string{"f"}, Reveal: []string{"*"},
 	}
 	for _, tt := range []struct {
 		text, why string
@@ -98,7 +101,8 @@ func TestReadPolicy(t *testing.T) {
 		{`{"DenyTables":["a"]} {}`, "two", exec.Policy{}, "something stands behind the object"},
 		{`{"DenyTable":["a"]}`, "a misspelt member", exec.Policy{}, `"DenyTable" is unknown`},
 		{`{"deny_tables":["a"]}`, "the member of another program", exec.Policy{}, `"deny_tables" is unknown`},
-		{`{"DenyTables":["a"],"DenyTables":[]}`, "the last would win", exec.Policy{}, `"DenyTables" is unknown or given twice`},
+		{`{"DenyTables":["a"],"DenyTables":[]}`, "the last would win", exec.Policy{},
+			`"DenyTables" is unknown or given twice`},
 		{`{"DenyTables":"a"}`, "no list", exec.Policy{}, "DenyTables: want a list of names"},
 		{`{"DenyTables":[7]}`, "no name", exec.Policy{}, "DenyTables: want a list of names"},
 		{`{"DenyTables":null}`, "what was meant?", exec.Policy{}, "DenyTables: want a list of names"},
@@ -124,7 +128,8 @@ func TestReadPolicy(t *testing.T) {
 
 // FuzzReadPolicy: what is read can be used, and only one object with nothing else in it is read.
 func FuzzReadPolicy(f *testing.F) {
-	for _, text := range []string{`{}`, `{"DenyTables":["a.b","\"c.d\""]}`, `{"Reveal":["*"]}{`, `{"AllowTables":[]}`, `null`} {
+	for _, text := range []string{`{}`, `{"DenyTables":["a.b","\"c.d\""]}`, `{"Reveal":["*"]}{`, `{"AllowTables":[]}`,
+		`null`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -155,8 +160,8 @@ func ExampleReadPolicy() {
 	// exec: reading a policy: line 1: "DenyColumn" is unknown or given twice, did you mean "DenyColumns"?
 }
 
-// TestSensitive: columns that look like secrets by name are denied, those by value are not profiled or sampled, unless the
-// policy reveals them.
+// TestSensitive: columns that look like secrets by name are denied, those by value are not profiled or sampled, unless
+// the policy reveals them.
 func TestSensitive(t *testing.T) {
 	const md5, bcrypt = "5f4dcc3b5aa765d61d8327deb882cf99", "$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"
 	for _, test := range []struct {
@@ -211,7 +216,8 @@ func TestSensitive(t *testing.T) {
 				sample := testutil.Value(db.Sample(ctx, s.Tables[0], exec.SampleOptions{Rows: 3}))(t)
 				denied, held := test.secret == "name" && !reveal, test.secret == "value" && !reveal
 				columns := profiled.Tables[0].Columns
-				if (len(columns) == 1) != denied || !denied && (columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
+				if (len(columns) == 1) != denied || !denied &&
+					(columns[1].Sensitive != held || (columns[1].Profile == nil) != held) {
 					t.Errorf("reveal %v: the columns are %+v", reveal, columns)
 				}
 				want := 2
@@ -249,7 +255,8 @@ func TestSensitiveGiven(t *testing.T) {
 	root := trace.Tracer{}.New("test")
 	ctx := trace.NewContext(t.Context(), root)
 	got, err := db.Permitted(ctx, given)
-	if err != nil || len(got.Tables[0].Columns) != 1 || got.Default != "main" || given.Default != "" || len(given.Tables[0].Columns) != 2 {
+	if err != nil || len(got.Tables[0].Columns) != 1 || got.Default != "main" || given.Default != "" ||
+		len(given.Tables[0].Columns) != 2 {
 		t.Errorf("%+v, %v; given %+v", got, err, given)
 	}
 	for i, statement := range []string{"CREATE TABLE u(a)", "CREATE TABLE v(a, token)", "CREATE TABLE api(api_key TEXT)"} {
@@ -268,8 +275,8 @@ func TestSensitiveGiven(t *testing.T) {
 	}
 }
 
-// TestSecretsStayBack: what looks like a secret is in no sample and in no profile, however it is stored and however much of a
-// value is read.
+// TestSecretsStayBack: what looks like a secret is in no sample and in no profile, however it is stored and however
+// much of a value is read.
 func TestSecretsStayBack(t *testing.T) {
 	const hash, key = "5f4dcc3b5aa765d61d8327deb882cf99", "nvapi-abcdefgh12345678"
 	for _, test := range []struct{ why, kind, value, canary string }{
@@ -280,7 +287,9 @@ func TestSecretsStayBack(t *testing.T) {
 		{"a key of a provider that only traces knew", "TEXT", "'" + key + "'", "nvapi"},
 	} {
 		for _, cut := range []int{0, 4, 300} {
-			_, db := open(t, fmt.Sprintf("CREATE TABLE t(n INTEGER, v %s); INSERT INTO t VALUES (1, %[2]s), (2, %[2]s), (3, %[2]s)", test.kind, test.value),
+			_, db := open(t,
+				fmt.Sprintf("CREATE TABLE t(n INTEGER, v %s); INSERT INTO t VALUES (1, %[2]s), (2, %[2]s), (3, %[2]s)", test.kind,
+					test.value),
 				exec.Config{})
 			ctx := t.Context()
 			now := testutil.Value(db.Snapshot(ctx))(t)
@@ -293,7 +302,8 @@ func TestSecretsStayBack(t *testing.T) {
 			}
 			for i, s := range seen {
 				text := string(testutil.Value(json.Marshal(s))(t))
-				if strings.Contains(text, test.canary) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(hash))[:8]) {
+				if strings.Contains(text, test.canary) ||
+					strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(hash))[:8]) {
 					t.Errorf("%s, cut to %d: look %d shows %s", test.why, cut, i, text)
 				}
 			}

@@ -53,7 +53,8 @@ func other(seen *[]exec.Bounds) exec.Dialect {
 
 // TestOtherEngines: what engines may have that SQLite has not reaches the answer.
 func TestOtherEngines(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), ('d', 'free')", exec.Config{})
+	pool, _ := open(t, "CREATE TABLE t(name, price); INSERT INTO t VALUES ('a', '0.10'), ('b', '12.00'), ('c', NULL), "+
+		"('d', 'free')", exec.Config{})
 	var seen []exec.Bounds
 	db := dbtest.NewDB(t, pool, other(&seen), exec.Config{Limits: exec.Limits{EngineCost: 60}})
 	root := trace.Tracer{}.New("question")
@@ -66,10 +67,12 @@ func TestOtherEngines(t *testing.T) {
 	if len(seen) != 1 || seen[0].Rows != 9 {
 		t.Errorf("the held connection was told %v", seen)
 	}
-	if w := root.Warnings(); len(w) != 1 || w[0].Code != "engine-warning" || !strings.Contains(w[0].Message, "read as a number") {
+	if w := root.Warnings(); len(w) != 1 || w[0].Code != "engine-warning" ||
+		!strings.Contains(w[0].Message, "read as a number") {
 		t.Errorf("warnings %v", w)
 	}
-	if _, err := db.Query(ctx, "SELECT price FROM t"); err == nil || !strings.Contains(err.Error(), "is no decimal number") {
+	if _, err := db.Query(ctx, "SELECT price FROM t"); err == nil ||
+		!strings.Contains(err.Error(), "is no decimal number") {
 		t.Errorf("a value that cannot be converted: %v", err)
 	}
 	plan, err := db.Explain(ctx, "SELECT 1 FROM t")
@@ -138,7 +141,8 @@ func finishing(calls *[]string, fit func() (bool, error)) exec.Dialect {
 
 // TestEndUse: each use of a connection is finished; one that is not fit afterwards is dropped, and its session goes on.
 func TestEndUse(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'), ('z')", exec.Config{})
+	pool, _ := open(t, "CREATE TABLE t(a); INSERT INTO t VALUES ('x'), ('yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'), "+
+		"('z')", exec.Config{})
 	left := errors.New("it left a lock")
 	for _, tt := range []struct {
 		why   string

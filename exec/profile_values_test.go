@@ -71,15 +71,19 @@ func TestSummarize(t *testing.T) {
 		{"nothing", nil, schema.Profile{}, "an empty table"},
 		{"all null", []any{nil, nil}, schema.Profile{Sampled: 2, Nulls: 2}, ""},
 		{"few", []any{"b", "a", "b"}, schema.Profile{Sampled: 3, Distinct: 2, Min: "a", Max: "b",
-			Top: []schema.Value{{Value: "b", Count: 2}, {Value: "a", Count: 1}}, Examples: []any{"a", "b"}}, "all of them are told"},
-		{"unique", []any{int64(4), int64(2), int64(3), int64(1)}, schema.Profile{Sampled: 4, Distinct: 4, Min: int64(1), Max: int64(4),
+			Top: []schema.Value{{Value: "b", Count: 2}, {Value: "a", Count: 1}}, Examples: []any{"a", "b"}},
+			"all of them are told"},
+		{"unique", []any{int64(4), int64(2), int64(3), int64(1)}, schema.Profile{Sampled: 4, Distinct: 4, Min: int64(1),
+			Max:      int64(4),
 			Examples: []any{int64(1), int64(2), int64(3)}}, "no value is more frequent than another"},
 		{"ties", []any{"d", "c", "b", "a", "a", "b", "c", "d"}, schema.Profile{Sampled: 8, Distinct: 4, Min: "a", Max: "d",
-			Top: []schema.Value{{Value: "a", Count: 2}, {Value: "b", Count: 2}, {Value: "c", Count: 2}}}, "engine order breaks ties"},
+			Top: []schema.Value{{Value: "a", Count: 2}, {Value: "b", Count: 2}, {Value: "c", Count: 2}}},
+			"engine order breaks ties"},
 		{"long", []any{long, "m"}, schema.Profile{Sampled: 2, Distinct: 2, Min: "m",
 			Top: []schema.Value{{Value: "m", Count: 1}}, Examples: []any{"m"}}, "a value that was cut is not shown as a value"},
 		{
-			"unfit", []any{" ", "a\nb", "\xff", strings.Repeat("1", 65)}, schema.Profile{Sampled: 4, Distinct: 4, Min: " ", Max: "\xff"},
+			"unfit", []any{" ", "a\nb", "\xff", strings.Repeat("1", 65)}, schema.Profile{Sampled: 4, Distinct: 4, Min: " ",
+				Max: "\xff"},
 			"blank, control characters, bad UTF-8, too long: no examples",
 		},
 	} {
@@ -120,7 +124,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestContactsStayOut: addresses and numbers are shown only where the policy reveals them, and are found by their words.
+// TestContactsStayOut: addresses and numbers are shown only where the policy reveals them, and are found by their
+// words.
 func TestContactsStayOut(t *testing.T) {
 	for _, tt := range []struct {
 		why      string

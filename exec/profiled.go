@@ -27,7 +27,9 @@ var (
 		Size: func(_ schema.TableName, p profiled) int { return 400 + 1000*len(p.table.Columns) },
 	}
 	// wholeProfiles are the schemas of snapshots with the profiles of all tables.
-	wholeProfiles = &snapshot.Derived[struct{}, *schema.Schema]{Size: func(_ struct{}, s *schema.Schema) int { return sizeOf(s) }}
+	wholeProfiles = &snapshot.Derived[struct{}, *schema.Schema]{Size: func(_ struct{}, s *schema.Schema) int {
+		return sizeOf(s)
+	}}
 )
 
 // profileIncomplete is the code of a warning: a table could not be profiled.
@@ -89,7 +91,8 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 }
 
 // profiled returns t with its profile, and its texts by column. After an error the caller stores nothing.
-func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema, texts map[string][]string) (profiled, error) {
+func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema,
+	texts map[string][]string) (profiled, error) {
 	before := t.Columns
 	gap := db.profile(ctx, &t, readable, ProfileOptions{texts: texts})
 	db.warnSensitive(secretsFound(t.Name, before, t.Columns))

@@ -99,8 +99,8 @@ func (db *DB) bounds(b Bounds) (Bounds, error) {
 // took 184 MB.
 const freeName = 64
 
-// keep keeps of the rows of a statement what b allows, and closes them. It reads one row more than b.Rows, so that Truncated is
-// exact. Rows of a stream go to its sink.
+// keep keeps of the rows of a statement what b allows, and closes them. It reads one row more than b.Rows, so that
+// Truncated is exact. Rows of a stream go to its sink.
 func (h *held) keep(a *Statement, rows *Rows, b Bounds) (*result.Table, error) {
 	if rows.Statement != nil {
 		defer rows.Statement.Close()
@@ -321,10 +321,12 @@ func (c *cell) Scan(src any) (err error) {
 	return nil
 }
 
-// mostCut is how many bytes are left of a value that is cut: 1,000 of them are less than the limit on the bytes of a result.
+// mostCut is how many bytes are left of a value that is cut: 1,000 of them are less than the limit on the bytes of a
+// result.
 const mostCut = 4_000
 
-// beginning returns the beginning of a text that is over the limit on one value, and its length; of a blob only its length.
+// beginning returns the beginning of a text that is over the limit on one value, and its length; of a blob only its
+// length.
 func (c *cell) beginning(src any) string {
 	mark := "… " + words.Thousands(bytesOf(src)) + " bytes"
 	text, isText := src.(string)

@@ -27,7 +27,8 @@ import (
 // open makes a database file of script and a DB on it.
 func open(t testing.TB, script string, c exec.Config) (*sql.DB, *exec.DB) {
 	t.Helper()
-	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")+"?_sync=OFF"))(t) // the file need not survive a crash
+	// the file need not survive a crash
+	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")+"?_sync=OFF"))(t)
 	// database/sql keeps two, and DB.Warnings says so where a machine is busy enough to need a third.
 	pool.SetMaxIdleConns(64)
 	t.Cleanup(func() { pool.Close() })
@@ -60,15 +61,21 @@ func TestBounds(t *testing.T) {
 		{"numbers and NULL count 16", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10 * 32}, 10, false, false, ""},
 		{"a number too much", count10 + "SELECT i, NULL FROM n", exec.Bounds{Bytes: 10*32 - 1}, 9, true, true, ""},
 		{
-			"the row that is too large is not the first too many", count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n",
+			"the row that is too large is not the first too many",
+			count10 + "SELECT i, CASE i WHEN 10 THEN 'abcdefghij' END FROM n",
 			exec.Bounds{Rows: 9, CellBytes: 5}, 9, true, false, "",
 		},
-		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 10, false, false, ""},
-		{"a cell as large as allowed", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 10}, 10, false, false, ""},
-		{"names within what is free", `SELECT 1 AS "` + strings.Repeat("n", 64) + `"`, exec.Bounds{Bytes: 16}, 1, false, false, ""},
+		{"a cell too large", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n", exec.Bounds{CellBytes: 9}, 10,
+			false, false, ""},
+		{"a cell as large as allowed", count10 + "SELECT CASE i WHEN 4 THEN 'abcdefghij' END FROM n",
+			exec.Bounds{CellBytes: 10}, 10, false, false, ""},
+		{"names within what is free", `SELECT 1 AS "` + strings.Repeat("n", 64) + `"`, exec.Bounds{Bytes: 16}, 1, false,
+			false, ""},
 		{"names count too", `SELECT 1 AS "` + strings.Repeat("n", 84) + `"`, exec.Bounds{Bytes: 35}, 0, true, true, ""},
-		{"names alone too many", `SELECT 1 AS "` + strings.Repeat("n", 164) + `"`, exec.Bounds{Bytes: 99}, 0, false, false, "bytes"},
-		{"a value over the engine's limit", "SELECT hex(printf('%.*c', 999999, 'x'))", exec.Bounds{}, 0, false, false, "cell"},
+		{"names alone too many", `SELECT 1 AS "` + strings.Repeat("n", 164) + `"`, exec.Bounds{Bytes: 99}, 0, false, false,
+			"bytes"},
+		{"a value over the engine's limit", "SELECT hex(printf('%.*c', 999999, 'x'))", exec.Bounds{}, 0, false, false,
+			"cell"},
 	}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
@@ -78,7 +85,8 @@ func TestBounds(t *testing.T) {
 				if !errors.As(err, &limit) || limit.Limit != test.limit || limit.Max == "" || !exec.IsRejection(err) {
 					t.Errorf("error %v, want the limit on %s", err, test.limit)
 				}
-				if test.limit == "cell" && (limit.Max != "1000000 bytes" || !strings.Contains(err.Error(), "Limits.Candidate.CellBytes")) {
+				if test.limit == "cell" &&
+					(limit.Max != "1000000 bytes" || !strings.Contains(err.Error(), "Limits.Candidate.CellBytes")) {
 					t.Errorf("the error does not say what to do: %v", err)
 				}
 				return
@@ -103,10 +111,12 @@ func TestCut(t *testing.T) {
 		want     [][]any
 		cut      bool
 	}{
-		{"a text keeps its beginning", "SELECT 1, 'abcdefghij' UNION ALL SELECT 2, 'b'", 4, [][]any{{int64(1), "abcd… 10 bytes"}, {int64(2), "b"}}, true},
+		{"a text keeps its beginning", "SELECT 1, 'abcdefghij' UNION ALL SELECT 2, 'b'", 4,
+			[][]any{{int64(1), "abcd… 10 bytes"}, {int64(2), "b"}}, true},
 		{"no letter is cut in two", "SELECT 'aäöü'", 4, [][]any{{"aä… 7 bytes"}}, true},
 		{"a blob has its length alone", "SELECT x'0001020304'", 4, [][]any{{"… 5 bytes"}}, true},
-		{"the length has separators", "SELECT printf('%.*c', 5000, 'x')", 4999, [][]any{{strings.Repeat("x", 4000) + "… 5,000 bytes"}}, true},
+		{"the length has separators", "SELECT printf('%.*c', 5000, 'x')", 4999,
+			[][]any{{strings.Repeat("x", 4000) + "… 5,000 bytes"}}, true},
 		{"as long as allowed", "SELECT 'abcd'", 4, [][]any{{"abcd"}}, false},
 	} {
 		got, err := db.QueryWithin(t.Context(), test.sql, exec.Bounds{CellBytes: test.cell})
@@ -179,7 +189,8 @@ func TestErrors(t *testing.T) {
 		{"an unknown relation of SQLite", "SELECT * FROM sqlite_master", refused("table"), false},
 		{"a function off the list", "SELECT load_extension('x')", refused("function"), false},
 		{"too deep", "SELECT 1" + strings.Repeat("+1", 1000), refused("too-complex"), false},
-		{"a program too long", "WITH c AS (SELECT 1 AS x WHERE 1 IN (" + strings.Repeat("(SELECT 1),", 1000) + "1)) SELECT 1 WHERE 1 IN (" +
+		{"a program too long", "WITH c AS (SELECT 1 AS x WHERE 1 IN (" + strings.Repeat("(SELECT 1),", 1000) +
+			"1)) SELECT 1 WHERE 1 IN (" +
 			strings.Repeat("(SELECT x FROM c),", 60) + "1)", refused("too-complex"), false},
 		{"a compound too long", "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 60), refused("too-complex"), false},
 		{"too many tables", "SELECT 1 FROM t" + strings.Repeat(", t", 70), refused("too-complex"), false},
@@ -246,9 +257,18 @@ func TestBusy(t *testing.T) {
 		why string
 		run func(ctx context.Context, db *exec.DB) error
 	}{
-		{"a statement", func(ctx context.Context, db *exec.DB) error { _, err := db.Query(ctx, "SELECT a FROM t"); return err }},
-		{"a compilation", func(ctx context.Context, db *exec.DB) error { _, err := db.Analyze(ctx, "SELECT a FROM t"); return err }},
-		{"a statement of ours", func(ctx context.Context, db *exec.DB) error { _, err := db.Probe(ctx, "", "t", "a", "x"); return err }},
+		{"a statement", func(ctx context.Context, db *exec.DB) error {
+			_, err := db.Query(ctx, "SELECT a FROM t")
+			return err
+		}},
+		{"a compilation", func(ctx context.Context, db *exec.DB) error {
+			_, err := db.Analyze(ctx, "SELECT a FROM t")
+			return err
+		}},
+		{"a statement of ours", func(ctx context.Context, db *exec.DB) error {
+			_, err := db.Probe(ctx, "", "t", "a", "x")
+			return err
+		}},
 		{"a session", func(ctx context.Context, db *exec.DB) error {
 			s, err := db.Runner(exec.Bounds{})
 			if err != nil {
@@ -496,12 +516,13 @@ func TestLayersOfViews(t *testing.T) {
 		{"ten layers", stack(10, 30, coalesce), "SELECT * FROM s10", false},
 		{"six layers that name a column twice", stack(6, 30, cases), "SELECT c0, c29 FROM s6", false},
 		{"sixteen layers that do", stack(16, 2, cases), "SELECT c0 FROM s16", true},
-		{"layers of the statement's own", "CREATE TABLE s0(c0 INT)", "WITH a0 AS (SELECT c0 AS c FROM s0)" + func() (all string) {
-			for i := range 20 {
-				all += fmt.Sprintf(", a%d AS (SELECT c + c AS c FROM a%d)", i+1, i)
-			}
-			return all
-		}() + " SELECT c FROM a20", true},
+		{"layers of the statement's own", "CREATE TABLE s0(c0 INT)", "WITH a0 AS (SELECT c0 AS c FROM s0)" +
+			func() (all string) {
+				for i := range 20 {
+					all += fmt.Sprintf(", a%d AS (SELECT c + c AS c FROM a%d)", i+1, i)
+				}
+				return all
+			}() + " SELECT c FROM a20", true},
 	} {
 		_, db := open(t, test.script, exec.Config{})
 		_, err := db.Query(t.Context(), test.sql)

@@ -17,7 +17,8 @@ import (
 )
 
 // analyzeQuoted analyzes a statement that was rejected once more, with quotes around the names that need them. Where it
-// compiles, c holds it. The error is the one of the statement as it was written, unless that took a name for a function.
+// compiles, c holds it. The error is the one of the statement as it was written, unless that took a name for a
+// function.
 func (s *Runner) analyzeQuoted(ctx context.Context, c *Checked, rejected error) (a Analysis, err error) {
 	refused := (*RefusedError)(nil)
 	if !IsRejection(rejected) || errors.As(rejected, &refused) && refused.Writes || c.Statement == nil {
@@ -44,7 +45,8 @@ func (s *Runner) analyzeQuoted(ctx context.Context, c *Checked, rejected error) 
 	c.SQL, c.Statement = text, statement
 	list := strings.Join(names, ", ")
 	trace.FromContext(ctx).Event(checks.Quoted, trace.Attr{Key: "names", Value: trace.PrivateSQL.Secret(list)})
-	c.Findings = append(c.Findings, vote.Finding{Rule: checks.Quoted, Detail: "names got the quotes and the case that they have in the schema: " + list})
+	c.Findings = append(c.Findings,
+		vote.Finding{Rule: checks.Quoted, Detail: "names got the quotes and the case that they have in the schema: " + list})
 	return a, nil
 }
 

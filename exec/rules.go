@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// placed are statements, by their text, into which the rules were written and that the engine accepted. The values of the
-// rules' parameters do not matter for that.
+// placed are statements, by their text, into which the rules were written and that the engine accepted. The values of
+// the rules' parameters do not matter for that.
 var placed = &snapshot.Derived[string, *Statement]{
 	Reach: snapshot.OfPolicy, Size: func(text string, _ *Statement) int { return 4096 + 20*len(text) },
 }
@@ -59,8 +59,8 @@ func (h *held) judgeWithRules(ctx context.Context, a *Statement) error {
 	return err
 }
 
-// spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil if it
-// reads no table that has one.
+// spliced returns a statement, which was admitted as it is written, with the rules about rows in it, admitted too; nil
+// if it reads no table that has one.
 func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Statement, error) {
 	s, err := h.db.splice(ctx, h.GuardedConn, a, h.db.scope.Params, fenced)
 	if err != nil {
@@ -73,7 +73,8 @@ func (h *held) spliced(ctx context.Context, a *Statement, fenced bool) (*Stateme
 }
 
 // splice writes the rules into a statement, and has the second look.
-func (db *DB) splice(ctx context.Context, conn GuardedConn, a *Statement, params map[string]any, fenced bool) (*Statement, error) {
+func (db *DB) splice(ctx context.Context, conn GuardedConn, a *Statement, params map[string]any,
+	fenced bool) (*Statement, error) {
 	c, ok := conn.Conn.(RowFilterConn)
 	if !ok {
 		return nil, guard.Refuse("guard", "the connection is not read through rules about rows")
@@ -94,12 +95,14 @@ func (db *DB) splice(ctx context.Context, conn GuardedConn, a *Statement, params
 	if err != nil {
 		return nil, err
 	}
-	s := &Statement{Statement: db.language.Text.Parse(splice.Text), Args: splice.Args, Ours: a.Ours, Catalog: a.Catalog, Splice: splice}
+	s := &Statement{Statement: db.language.Text.Parse(splice.Text), Args: splice.Args, Ours: a.Ours, Catalog: a.Catalog,
+		Splice: splice}
 	return s, c.Placed(ctx, s)
 }
 
 // viewQuery returns the query of a view, for the place where it is written out.
-func (db *DB) viewQuery(ctx context.Context, c RowFilterConn, catalog *Catalog, v *guard.Relation) (string, []string, []guard.TablePosition, error) {
+func (db *DB) viewQuery(ctx context.Context, c RowFilterConn, catalog *Catalog, v *guard.Relation) (string, []string,
+	[]guard.TablePosition, error) {
 	t, ok := catalog.Schema.Lookup(v.Schema, v.Name)
 	if !ok || v.Definition == "" {
 		return "", nil, nil, guard.Refuse("rows", "the view %s has no text into which rules could be written", v.Name)
@@ -111,16 +114,17 @@ func (db *DB) viewQuery(ctx context.Context, c RowFilterConn, catalog *Catalog, 
 	query := catalog.Text.Parse(catalog.ViewQuery(v.Definition))
 	if db.language.Backticks && !catalog.Text.DoubleQuotedStrings {
 		// In backticks it is a name: in double quotes it may be a string, and mean a column where it is written out.
-		query = catalog.Text.Parse(inBackticks(query, slices.DeleteFunc(slices.Clone(query.Columns()), func(r sqlshape.ColumnRef) bool {
-			return r.Quote != '"' || r.Qualifier != ""
-		})))
+		query = catalog.Text.Parse(inBackticks(query, slices.DeleteFunc(slices.Clone(query.Columns()),
+			func(r sqlshape.ColumnRef) bool {
+				return r.Quote != '"' || r.Qualifier != ""
+			})))
 	}
 	spots, err := c.Spots(ctx, &Statement{Statement: query, Ours: true, Catalog: catalog, In: v.Schema})
 	return query.SQL(), columns, spots, err
 }
 
-// tryRules has the engine look at each rule, and at each view that is read through rules, alone: what is missing must not be
-// found in the statement around them. A view that cannot be read so is refused.
+// tryRules has the engine look at each rule, and at each view that is read through rules, alone: what is missing must
+// not be found in the statement around them. A view that cannot be read so is refused.
 func (db *DB) tryRules(ctx context.Context, o GuardedConn, c *Catalog) error {
 	params := map[string]any{}
 	for _, r := range db.rules {
@@ -182,9 +186,9 @@ func (a *Statement) runs() *Statement {
 	return a
 }
 
-// read runs a statement that was admitted, and returns its rows. With rules about rows, an error may be about a row that the
-// rules hide: then only that of a second run is told, behind a fence. What the engine warns of is not told: it may warn of a
-// row that a rule hides, while it reads it or asks the rule.
+// read runs a statement that was admitted, and returns its rows. With rules about rows, an error may be about a row
+// that the rules hide: then only that of a second run is told, behind a fence. What the engine warns of is not told: it
+// may warn of a row that a rule hides, while it reads it or asks the rule.
 func (h *held) read(ctx context.Context, a *Statement, b Bounds) (*result.Table, error) {
 	open := a.ruled != nil && !a.ruled.Splice.Fenced
 	if a.ruled != nil { // as it is decided by the statement: that it had to run again is not told
@@ -237,7 +241,8 @@ func (h *held) fence(ctx context.Context, a *Statement) (*Statement, error) {
 }
 
 // attempt runs a statement once. Of one that is quiet nobody asks for warnings.
-func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) (t *result.Table, warnings []string, err error) {
+func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) (t *result.Table, warnings []string,
+	err error) {
 	rows, err := h.Run(ctx, a, b)
 	if err != nil {
 		return nil, nil, h.classify(err)
@@ -253,8 +258,9 @@ func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) 
 	return t, warnings, nil
 }
 
-// plan explains a statement that was admitted. An error may be about what the rules hide, so it is that of the statement
-// behind a fence. An engine estimates and chooses by statistics of all rows, so of such a plan only the tables are told.
+// plan explains a statement that was admitted. An error may be about what the rules hide, so it is that of the
+// statement behind a fence. An engine estimates and chooses by statistics of all rows, so of such a plan only the
+// tables are told.
 func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	p, err := h.Explain(ctx, a.runs())
 	if err = h.classify(err); err != nil && a.ruled != nil && !a.ruled.Splice.Fenced && ctx.Err() == nil && !h.unfit {
@@ -291,8 +297,8 @@ func (s *Statement) named(r *guard.Relation) schema.TableName {
 	return schema.TableName{Schema: r.Schema, Name: r.Name}
 }
 
-// scanned are the tables of s that an engine's plan calls by the names. One without a schema may be of any, and one of a
-// partition or child stands for the table that shows its rows.
+// scanned are the tables of s that an engine's plan calls by the names. One without a schema may be of any, and one of
+// a partition or child stands for the table that shows its rows.
 func (s *Statement) scanned(names []schema.TableName) (tables []schema.TableName) {
 	var is func(r *guard.Relation, name schema.TableName, equal func(a, b string) bool) bool
 	is = func(r *guard.Relation, name schema.TableName, equal func(a, b string) bool) bool {

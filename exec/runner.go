@@ -74,7 +74,8 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 				return nil, err
 			}
 		}
-		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)}, trace.Attr{Key: "engine", Value: s.db.Language().Name})
+		ctx, span := trace.Start(ctx, "exec.query", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)},
+			trace.Attr{Key: "engine", Value: s.db.Language().Name})
 		defer span.End()
 		t, err = onStatement(ctx, s, sql, b.Timeout, func(ctx context.Context, h *held, a *Statement) (*result.Table, error) {
 			if h.Engine != "" {
@@ -99,9 +100,10 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 // Analyze runs [DB.Analyze] on the Runner's connection.
 func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 	return oneUse(ctx, s, func() (Analysis, error) {
-		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
-			return a.analysis(), nil
-		})
+		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout,
+			func(_ context.Context, _ *held, a *Statement) (Analysis, error) {
+				return a.analysis(), nil
+			})
 	})
 }
 
@@ -109,7 +111,8 @@ func (s *Runner) Analyze(ctx context.Context, sql string) (Analysis, error) {
 // a *LimitError.
 func (s *Runner) Explain(ctx context.Context, sql string) (Plan, error) {
 	return oneUse(ctx, s, func() (Plan, error) {
-		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan, error) {
+		return onStatement(ctx, s, sql, s.db.limits.Candidate.Timeout, func(ctx context.Context, h *held, a *Statement) (Plan,
+			error) {
 			return h.plan(ctx, a)
 		})
 	})
@@ -122,7 +125,8 @@ func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 		return 0, ErrNoExecution
 	}
 	return oneUse(ctx, s, func() (time.Duration, error) {
-		return onStatement(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h *held, a *Statement) (time.Duration, error) {
+		return onStatement(ctx, s, sql, s.bounds.Timeout, func(ctx context.Context, h *held, a *Statement) (time.Duration,
+			error) {
 			start := time.Now()
 			if _, err := h.read(ctx, a, s.bounds); err != nil {
 				return 0, err
@@ -136,7 +140,8 @@ func (s *Runner) Time(ctx context.Context, sql string) (time.Duration, error) {
 func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, value any) (found bool, err error) {
 	quote := s.db.language.Quote
 	// A name with its table in front can only be a column: "x" alone is a string to SQLite where no such column exists.
-	text := "SELECT 1 FROM " + schema.TableName{Schema: schemaName, Name: table}.Quoted(s.db.language) + " WHERE " + quote(table) + "." + quote(column)
+	text := "SELECT 1 FROM " + schema.TableName{Schema: schemaName, Name: table}.Quoted(s.db.language) + " WHERE " +
+		quote(table) + "." + quote(column)
 	var args []any
 	switch value.(type) {
 	case nil:
@@ -149,7 +154,8 @@ func (s *Runner) Probe(ctx context.Context, schemaName, table, column string, va
 	}
 	statement := s.db.named(s.db.language.Text.Parse(text + " LIMIT 1"))
 	found, err = oneUse(ctx, s, func() (bool, error) {
-		return onConnection(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool, error) {
+		return onConnection(ctx, s, min(time.Second, s.db.limits.Candidate.Timeout), func(ctx context.Context, h *held) (bool,
+			error) {
 			a, err := h.admit(ctx, statement, args)
 			if err != nil {
 				return false, err
@@ -181,7 +187,9 @@ func (s *Runner) present(ctx context.Context) (h *held, err error) {
 	if s.held != nil {
 		return s.held, nil
 	}
-	h, err = onConnection(ctx, s, s.db.limits.Answer.Timeout, func(_ context.Context, h *held) (*held, error) { return h, nil })
+	h, err = onConnection(ctx, s, s.db.limits.Answer.Timeout, func(_ context.Context, h *held) (*held, error) {
+		return h, nil
+	})
 	if err != nil {
 		err = fmt.Errorf("exec: reading the schema: %w", err)
 	}
@@ -215,7 +223,8 @@ func (s *Runner) take(statement *sqltext.Statement) error {
 }
 
 // onStatement runs f with the statement that a text from outside holds, once it is admitted.
-func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration, f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
+func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time.Duration,
+	f func(ctx context.Context, h *held, a *Statement) (T, error)) (value T, err error) {
 	statement, err := s.check(sql)
 	if err != nil {
 		return value, s.cut(ctx, err)
@@ -229,8 +238,8 @@ func onStatement[T any](ctx context.Context, s *Runner, sql string, timeout time
 	})
 }
 
-// cut returns the error of a text whose tokens may be other ones to the server. Where backslashes escape by a mode of the
-// session, a session with another mode than the dialect is the fault.
+// cut returns the error of a text whose tokens may be other ones to the server. Where backslashes escape by a mode of
+// the session, a session with another mode than the dialect is the fault.
 func (s *Runner) cut(ctx context.Context, err error) error {
 	refused, ok := err.(*RefusedError)
 	if !ok || !s.db.language.Text.Backslash || refused.Reason != "unterminated" && refused.Reason != "several-statements" {
@@ -253,7 +262,9 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 			_ = s.held.finish(ctx) // sends nothing
 			return
 		}
-		_, ferr := onConnection(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) { return struct{}{}, h.finish(ctx) })
+		_, ferr := onConnection(ctx, s, s.held.wait, func(ctx context.Context, h *held) (struct{}, error) {
+			return struct{}{}, h.finish(ctx)
+		})
 		if err == nil {
 			err = ferr
 		}
@@ -265,7 +276,8 @@ func oneUse[T any](ctx context.Context, s *Runner, f func() (T, error)) (value T
 type examining struct{}
 
 // errSecond is the error of a check that waits for a second connection: enough such checks would wait for each other.
-var errSecond = errors.New("exec: a check requests a connection beside that of its Runner: use the methods of the Runner")
+var errSecond = errors.New("exec: a check requests a connection beside that of its Runner: " +
+	"use the methods of the Runner")
 
 // hold takes a connection and puts the guard on it, within timeout each.
 func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
@@ -288,7 +300,8 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 	}
 	if n := db.left.count(settled); n > 0 {
 		trace.FromContext(ctx).Root().Warn("statement-still-running",
-			fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, each on a connection of its own", n))
+			fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, "+
+				"each on a connection of its own", n))
 	}
 	if err := db.slot(ctx); err != nil {
 		return err
@@ -315,7 +328,8 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 		s.rest()
 		free = false
 		back <- db.abandon(false)
-		return ended(ctx, outer, 2*timeout, fmt.Errorf("%w: opening and guarding a connection took longer than %v and still goes on", ErrBusy, 2*timeout))
+		return ended(ctx, outer, 2*timeout,
+			fmt.Errorf("%w: opening and guarding a connection took longer than %v and still goes on", ErrBusy, 2*timeout))
 	case err != nil:
 		return err
 	}
@@ -456,8 +470,8 @@ type leftovers struct {
 	left []time.Time
 }
 
-// settled is when a statement that was left runs still if its connection does not come back: a driver may be late after an
-// interrupt, as DuckDB's is.
+// settled is when a statement that was left runs still if its connection does not come back: a driver may be late after
+// an interrupt, as DuckDB's is.
 const settled = time.Second
 
 // count returns how many of them were left so long ago.
@@ -503,10 +517,11 @@ func (db *DB) abandon(another bool) (back func()) {
 	}
 }
 
-// onConnection runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics or runs
-// until ctx ends, because an interrupt may still be on its way to it then, and where it is not fit for another statement.
-// If f runs on, the connection is abandoned.
-func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, f func(ctx context.Context, h *held) (T, error)) (value T, err error) {
+// onConnection runs f on a connection under guard. ctx in f ends after timeout. The connection is dropped if f panics
+// or runs until ctx ends, because an interrupt may still be on its way to it then, and where it is not fit for another
+// statement. If f runs on, the connection is abandoned.
+func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, f func(ctx context.Context, h *held) (T,
+	error)) (value T, err error) {
 	if s.held != nil && s.held.wait < timeout {
 		if err := s.release(false); err != nil { // it would wait for a lock too short a time
 			return value, err

@@ -20,8 +20,10 @@ func TestRunner(t *testing.T) {
 	runner := testutil.Value(db.Runner(bounds))(t)
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	for i, sql := range []string{
-		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "", "SELECT a FROM t ORDER BY a DESC",
-		count10 + "SELECT i FROM n", endless, "SELECT a FROM t", "PRAGMA query_only = 0", "SELECT abs(-9223372036854775807 - 1)", "SELECT d FROM t",
+		"SELECT a, d FROM t", "SELECT nix FROM t", "DELETE FROM t", "SELECT 1; SELECT 2", "",
+		"SELECT a FROM t ORDER BY a DESC",
+		count10 + "SELECT i FROM n", endless, "SELECT a FROM t", "PRAGMA query_only = 0",
+		"SELECT abs(-9223372036854775807 - 1)", "SELECT d FROM t",
 		"SELECT printf('%.*c', 600000, 'x') || printf('%.*c', 600000, 'y')", "SELECT a FROM t",
 	} {
 		want, wantErr := db.QueryWithin(t.Context(), sql, bounds)
@@ -108,7 +110,8 @@ func TestSessionTime(t *testing.T) {
 		t.Errorf("a write: %v", err)
 	}
 	var limit *exec.LimitError
-	if _, err := runner.Time(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"); !errors.As(err, &limit) {
+	if _, err := runner.Time(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "+
+		"SELECT count(*) FROM n"); !errors.As(err, &limit) {
 		t.Errorf("an endless statement: %v", err)
 	}
 	if got, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {

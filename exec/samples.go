@@ -45,15 +45,17 @@ var samples = &snapshot.Derived[sampled, *schema.Sample]{Size: func(_ sampled, s
 // A table that cannot be read has no sample, and an event "sample-failed" of the span in ctx names it. The failure is
 // not cached, so the next call tries again. The only error is ctx.Err(). Each table that is not cached costs one
 // statement, within Limits.Candidate.Timeout.
-func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema, o SampleOptions) (list []schema.Sample, err error) {
+func (db *DB) Samples(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema,
+	o SampleOptions) (list []schema.Sample, err error) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		if t.Kind == "view" {
 			continue
 		}
-		sample, err := samples.Of(ctx, db.mine(of), sampled{t.TableName(), o.Rows, o.Spread, o.Seed}, func(ctx context.Context) (*schema.Sample, error) {
-			return db.sample(ctx, whole(of, t), SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
-		})
+		sample, err := samples.Of(ctx, db.mine(of), sampled{t.TableName(), o.Rows, o.Spread, o.Seed},
+			func(ctx context.Context) (*schema.Sample, error) {
+				return db.sample(ctx, whole(of, t), SampleOptions{Rows: o.Rows, Spread: o.Spread, Seed: o.Seed})
+			})
 		if cerr := ctx.Err(); cerr != nil {
 			return nil, cerr
 		}
@@ -74,7 +76,8 @@ func (db *DB) mine(of *snapshot.Snapshot) *snapshot.Snapshot {
 	return of.As(db.id, db.scopeID)
 }
 
-// whole is t as the snapshot has it: a table that a linker cut down is read whole, for the questions that see all of it.
+// whole is t as the snapshot has it: a table that a linker cut down is read whole, for the questions that see all of
+// it.
 func whole(of *snapshot.Snapshot, t *schema.Table) schema.Table {
 	if of != nil && of.Schema != nil {
 		if all, ok := of.Schema.Lookup(t.Schema, t.Name); ok {
@@ -84,8 +87,8 @@ func whole(of *snapshot.Snapshot, t *schema.Table) schema.Table {
 	return *t
 }
 
-// sample reads the rows of one table as prompts show them. Which prompt is the first to need it depends on timing, so the read
-// is in the trace of none.
+// sample reads the rows of one table as prompts show them. Which prompt is the first to need it depends on timing, so
+// the read is in the trace of none.
 func (db *DB) sample(ctx context.Context, t schema.Table, o SampleOptions) (*schema.Sample, error) {
 	ctx, cancel := context.WithTimeout(trace.NewContext(ctx, nil), db.limits.Candidate.Timeout)
 	defer cancel()
@@ -154,7 +157,8 @@ type looked struct {
 
 // look reads rows of a table, of the columns of o. form makes the values of what is read.
 func (s *Runner) look(
-	ctx context.Context, source schema.Table, readable *schema.Schema, o SampleOptions, form func(*result.Table) *result.Table,
+	ctx context.Context, source schema.Table, readable *schema.Schema, o SampleOptions,
+	form func(*result.Table) *result.Table,
 ) (l looked, err error) {
 	cut := o.Cut
 	if cut > 0 {
@@ -249,7 +253,8 @@ func readableColumns(t *schema.Table, readable *schema.Schema) (source schema.Ta
 
 // sampleRows reads a sample in the way of d, or by a primary key of one column.
 func sampleRows(
-	ctx context.Context, d Dialect, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o SampleOptions,
+	ctx context.Context, d Dialect, run func(ctx context.Context, sql string, rows int) (*result.Table, error),
+	t schema.Table, o SampleOptions,
 ) (RowSample, error) {
 	if s, ok := d.(Sampler); ok {
 		return s.SampleRows(ctx, run, t, o)

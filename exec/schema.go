@@ -136,9 +136,11 @@ func (db *DB) leaveOut(c *Catalog) {
 		if r == nil {
 			return true
 		}
-		whole.LeftOut = append(whole.LeftOut, schema.Omitted{Item: "view", Table: t.TableName(), Reason: "it reads or calls what is not allowed"})
+		whole.LeftOut = append(whole.LeftOut, schema.Omitted{Item: "view", Table: t.TableName(),
+			Reason: "it reads or calls what is not allowed"})
 		if told, ok := r.Refused.(*RefusedError); ok && r.Allowed() && !db.policy.Scoped() {
-			c.Warnings = append(c.Warnings, trace.Warning{Code: "broken-view", Message: told.Detail + ": it is left out of the schema"})
+			c.Warnings = append(c.Warnings, trace.Warning{Code: "broken-view", Message: told.Detail +
+				": it is left out of the schema"})
 		}
 		return false
 	}, func(*schema.Table, *schema.Column) bool { return true })
@@ -218,7 +220,8 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 		whole := s
 		s = whole.Project(func(t *schema.Table) bool {
 			r := relation(t)
-			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() && !apart || r != nil && r.Allowed() && r.Refused == nil)
+			return db.policy.AllowsTable(s.SchemaOf(t), t.Name) && (r == nil && !db.policy.Scoped() && !apart || r != nil &&
+				r.Allowed() && r.Refused == nil)
 		}, func(t *schema.Table, column *schema.Column) bool {
 			r := relation(t)
 			return db.policy.AllowsColumn(s.SchemaOf(t), t.Name, column.Name) &&

@@ -45,14 +45,16 @@ CREATE VIEW broken AS SELECT gone FROM users; -- not to be read, so not in any s
 	}{
 		{
 			"everything", exec.Policy{Reveal: []string{"*"}},
-			[]string{"users(id name password shout loud)", "orders(id user_id pass)", "keyring(password)", "names(name)", "logins(p)", "matched(id)"}, 2,
+			[]string{"users(id name password shout loud)", "orders(id user_id pass)", "keyring(password)", "names(name)",
+				"logins(p)", "matched(id)"}, 2,
 		},
 		{
 			"what looks like a secret, what is made of it, and the views over it", exec.Policy{},
 			[]string{"users(id name loud)", "orders(id user_id pass)", "names(name)"}, 1,
 		},
 		{
-			"a column, what is made of it, and the views over it", exec.Policy{DenyColumns: []string{"users.password"}, Reveal: []string{"keyring.password"}},
+			"a column, what is made of it, and the views over it", exec.Policy{DenyColumns: []string{"users.password"},
+				Reveal: []string{"keyring.password"}},
 			[]string{"users(id name loud)", "orders(id user_id pass)", "keyring(password)", "names(name)"}, 1,
 		},
 		{

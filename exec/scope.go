@@ -40,7 +40,8 @@ var ErrNoScope = execerr.ErrNoScope
 
 // ErrNoRules is the error of a [Scope] if no rule limits what it may read. The policy has no such rule, and the server
 // does not apply the rights of the scope's user.
-var ErrNoRules = errors.New("exec: there is a scope, and the policy has neither rules about rows (Rows, Shared) nor required settings (Settings): " +
+var ErrNoRules = errors.New("exec: there is a scope, and the policy has neither rules about rows (Rows, " +
+	"Shared) nor required settings (Settings): " +
 	"the scope would read every row")
 
 // RowFilterDialect is a [Dialect] that supports policies with Rows. [New] refuses such a policy for any other dialect.
@@ -251,11 +252,13 @@ func (db *database) under(p Policy, d Dialect) (*ruling, error) {
 	if ruler, ok := db.dialect.(RowFilterDialect); ok {
 		r.ruled = ruler.Rules()
 	} else if p.Scoped() {
-		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows", db.language.Title)
+		return nil, fmt.Errorf("exec: Policy.Rows and Policy.Shared: %s is not read through rules about rows",
+			db.language.Title)
 	}
 	if len(p.Settings) > 0 && !r.ruled.Settings && !asksAsUser(db.dialect) {
 		return nil, fmt.Errorf("exec: Policy.Settings: %s takes no settings of a scope", db.language.Title)
 	}
-	r.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: db.unwrap, CellBytes: max(db.limits.Candidate.CellBytes, db.limits.Answer.CellBytes)})
+	r.open, err = d.Guard(GuardConfig{Policy: p, Unwrap: db.unwrap, CellBytes: max(db.limits.Candidate.CellBytes,
+		db.limits.Answer.CellBytes)})
 	return r, err
 }

@@ -31,7 +31,8 @@ func TestReadRules(t *testing.T) {
 		{"a parameter of another form", "a = @x", "write :name"},
 		{"a column of another table", "u.a = 1", "no column of the table"},
 	} {
-		_, err := exec.New(newPool(t), sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": c.rule}}})
+		_, err := exec.New(newPool(t), sqlite.Dialect{},
+			exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": c.rule}}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %q: %v, want %q", c.why, c.rule, err, c.want)
 		}
@@ -41,7 +42,8 @@ func TestReadRules(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	for _, text := range []string{`{"Rows": {}}`, `{"Rows": null}`, `{"Rows": ["t"]}`, `{"Rows": {"t": "a", "t": "b"}}`, `{"Rows": {"t": 1}}`,
+	for _, text := range []string{`{"Rows": {}}`, `{"Rows": null}`, `{"Rows": ["t"]}`, `{"Rows": {"t": "a", "t": "b"}}`,
+		`{"Rows": {"t": 1}}`,
 		`{"Shared": []}`, `{"Fence": "never"}`} {
 		if _, err := exec.ReadPolicy(strings.NewReader(text)); err == nil {
 			t.Errorf("%s is read as a policy", text)
@@ -63,7 +65,8 @@ func TestForFailsClosed(t *testing.T) {
 		{"no key", &exec.Scope{Params: map[string]any{"x": 1}}},
 		{"no parameter", &exec.Scope{Key: "k"}},
 		{"a value that no engine binds", &exec.Scope{Key: "k", Params: map[string]any{"x": []int{1}}}},
-		{"settings, which SQLite has not", &exec.Scope{Key: "k", Params: map[string]any{"x": 1}, Settings: map[string]string{"a": "b"}}},
+		{"settings, which SQLite has not", &exec.Scope{Key: "k", Params: map[string]any{"x": 1},
+			Settings: map[string]string{"a": "b"}}},
 	} {
 		if _, err := db.For(c.scope, nil); !errors.Is(err, exec.ErrNoScope) {
 			t.Errorf("%s: %v", c.why, err)
@@ -86,8 +89,10 @@ func TestForFailsClosed(t *testing.T) {
 			t.Errorf("%s is no error", why)
 		}
 	}
-	narrow := testutil.Value(view.For(nil, &exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
-	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "(a = :x) AND (b > 1)"}, Shared: []string{"u"}}
+	narrow := testutil.Value(view.For(nil,
+		&exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
+	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "(a = :x) AND (b > 1)"},
+		Shared: []string{"u"}}
 	if diff := cmp.Diff(want, narrow.Policy()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -97,11 +102,13 @@ func TestForFailsClosed(t *testing.T) {
 func TestForKeeps(t *testing.T) {
 	pool := newPool(t)
 	testutil.Value(pool.Exec("CREATE TABLE t (a, b); INSERT INTO t VALUES (x'31', 'mine'), (x'32', 'theirs')"))(t)
-	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :x"}}}))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{},
+		exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :x"}}}))(t)
 	key := []byte("1")
 	view := testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"x": key}}, nil))(t)
 	key[0] = '2'
-	if table := testutil.Value(view.Query(t.Context(), "SELECT b FROM t"))(t); len(table.Rows) != 1 || table.Rows[0][0] != "mine" {
+	if table := testutil.Value(view.Query(t.Context(), "SELECT b FROM t"))(t); len(table.Rows) != 1 ||
+		table.Rows[0][0] != "mine" {
 		t.Errorf("behind a buffer that is used again: %v", table.Rows)
 	}
 	for _, rule := range []string{"b <> '\xff'", "b <> '\xfe'"} { // no UTF-8, which JSON writes alike

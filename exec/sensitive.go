@@ -52,7 +52,8 @@ func (db *DB) hidden(c *Catalog) (found []string) {
 	named.Reveal = []string{"*"}
 	for _, r := range c.Relations {
 		for _, column := range r.Columns() {
-			if r.Allowed() && r.Refused == nil && db.policy.Hides(r.Schema, r.Name, column) && named.AllowsColumn(r.Schema, r.Name, column) {
+			if r.Allowed() && r.Refused == nil && db.policy.Hides(r.Schema, r.Name, column) &&
+				named.AllowsColumn(r.Schema, r.Name, column) {
 				found = append(found, r.Name+"."+column)
 			}
 		}

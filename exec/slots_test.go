@@ -53,8 +53,8 @@ func TestOneSlot(t *testing.T) {
 	}
 }
 
-// TestCheckAsksBesideItsRunner: a check that requests a second connection of the database gets an error at once, however many
-// are free.
+// TestCheckAsksBesideItsRunner: a check that requests a second connection of the database gets an error at once,
+// however many are free.
 func TestCheckAsksBesideItsRunner(t *testing.T) {
 	const sql = "SELECT name FROM customers"
 	_, other := open(t, shop, exec.Config{})
@@ -88,7 +88,8 @@ func TestCheckAsksBesideItsRunner(t *testing.T) {
 				_, err := s.Query(ctx, sql)
 				return err
 			}, false},
-			{"through the runner after it lost its connection", func(ctx context.Context, s *exec.Runner, _ *exec.Checked) error {
+			{"through the runner after it lost its connection", func(ctx context.Context, s *exec.Runner,
+				_ *exec.Checked) error {
 				if err := s.Close(); err != nil {
 					return err
 				}
@@ -102,7 +103,8 @@ func TestCheckAsksBesideItsRunner(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // only a failing test waits for it
 			for _, checks := range [][]exec.Check{{test.check}, append(exec.PlanChecks(), test.check)} {
 				_, err := db.Examine(ctx, sql, checks...)
-				if second := err != nil && strings.Contains(err.Error(), "beside that of its Runner"); second != test.second || second != (err != nil) {
+				if second := err != nil && strings.Contains(err.Error(), "beside that of its Runner"); second != test.second ||
+					second != (err != nil) {
 					t.Errorf("%s, %d connections: %v", test.why, connections, err)
 				}
 				if exec.IsRejection(err) || errors.Is(err, context.DeadlineExceeded) {

@@ -20,11 +20,13 @@ func stream(ctx context.Context, t testing.TB, db *exec.DB, sql string) (*result
 	})
 }
 
-const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i, 'row ' || i AS name FROM n"
+const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i, " +
+	"'row ' || i AS name FROM n"
 
 // TestStream: any number of rows comes, in memory that does not grow with them, whatever the limits of an answer are.
 func TestStream(t *testing.T) {
-	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1, Bytes: 100}, Connections: 1}})
+	_, db := open(t, "CREATE TABLE t(a)",
+		exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1, Bytes: 100}, Connections: 1}})
 	s := testutil.Value(stream(t.Context(), t, db, many))(t)
 	var before, within runtime.MemStats
 	n := int64(0)
@@ -102,7 +104,9 @@ func BenchmarkStream(b *testing.B) {
 
 // TestStreamEnds: the connection is free again, whoever ends the stream, and no goroutine is left.
 func TestStreamEnds(t *testing.T) {
-	_, db := open(t, "CREATE TABLE t(a)", exec.Config{Limits: exec.Limits{Connections: 1, Stream: exec.Bounds{Timeout: 300 * time.Millisecond, CellBytes: 100}}})
+	_, db := open(t, "CREATE TABLE t(a)",
+		exec.Config{Limits: exec.Limits{Connections: 1, Stream: exec.Bounds{Timeout: 300 * time.Millisecond,
+			CellBytes: 100}}})
 	testutil.Value(db.Query(t.Context(), "SELECT 1"))(t)
 	before := runtime.NumGoroutine()
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -114,7 +118,9 @@ func TestStreamEnds(t *testing.T) {
 		each func(n int) bool
 		is   func(error) bool
 	}{
-		{"a loop that ends", t.Context(), many, func(n int) bool { return n < 10 }, func(err error) bool { return err == nil }},
+		{"a loop that ends", t.Context(), many, func(n int) bool { return n < 10 }, func(err error) bool {
+			return err == nil
+		}},
 		{"a context that ends", cancelled, many, func(n int) bool {
 			if n == 10 {
 				cancel()
@@ -125,8 +131,12 @@ func TestStreamEnds(t *testing.T) {
 			func(err error) bool { return errors.As(err, &limit) && limit.Limit == "time" }},
 		{"a long value", t.Context(), "SELECT 1 UNION ALL SELECT printf('%200c', 'x')", func(int) bool { return true },
 			func(err error) bool { return errors.As(err, &limit) && limit.Limit == "cell" }},
-		{"no row", t.Context(), "SELECT a FROM t", func(int) bool { return true }, func(err error) bool { return err == nil }},
-		{"a fault behind rows", t.Context(), "SELECT 1 UNION ALL SELECT abs(-9223372036854775808)", func(int) bool { return true }, exec.IsRejection},
+		{"no row", t.Context(), "SELECT a FROM t", func(int) bool { return true }, func(err error) bool {
+			return err == nil
+		}},
+		{"a fault behind rows", t.Context(), "SELECT 1 UNION ALL SELECT abs(-9223372036854775808)", func(int) bool {
+			return true
+		}, exec.IsRejection},
 	} {
 		s, err := stream(test.ctx, t, db, test.sql)
 		if err == nil {

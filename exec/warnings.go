@@ -23,8 +23,10 @@ const mostWarnings = 1000
 // once, and they are sorted. They may name items that a scope may not read, so do not show them to users.
 func (db *DB) Warnings() []trace.Warning {
 	if db.pool.Stats().MaxIdleClosed > 0 {
-		db.Warn(trace.Warning{Code: "idle-connections", Message: fmt.Sprintf("the pool closed connections because more were idle than its "+
-			"MaxIdleConns allows, and opens new ones: set MaxIdleConns to %d, as many as questions use at once, or more", db.limits.Connections)})
+		db.Warn(trace.Warning{Code: "idle-connections",
+			Message: fmt.Sprintf("the pool closed connections because more were idle than its "+
+				"MaxIdleConns allows, and opens new ones: set MaxIdleConns to %d, as many as questions use at once, or more",
+				db.limits.Connections)})
 	}
 	db.heard.mu.Lock()
 	defer db.heard.mu.Unlock()
@@ -44,11 +46,12 @@ func (db *DB) Warn(all ...trace.Warning) {
 	}
 }
 
-// warnCatalog warns of what the dialect warns of, of columns whose names look like secrets, and of tables that a policy with
-// rules denies because it does not name them.
+// warnCatalog warns of what the dialect warns of, of columns whose names look like secrets, and of tables that a policy
+// with rules denies because it does not name them.
 func (db *DB) warnCatalog(c *Catalog) {
 	db.Warn(c.Warnings...)
-	db.warnNames("sensitive-columns", "columns whose names look like secrets may not be read, nor may views over them: %s; "+
+	db.warnNames("sensitive-columns", "columns whose names look like secrets may not be read, nor may views over them: "+
+		"%s; "+
 		"Reveal of the policy names those that are none", db.hidden(c))
 	var unlisted []string
 	for _, r := range c.Relations {
@@ -61,7 +64,8 @@ func (db *DB) warnCatalog(c *Catalog) {
 
 // warnSensitive adds a warning "sensitive-columns", about columns whose values look like secrets, to [DB.Warnings].
 func (db *DB) warnSensitive(columns []string) {
-	db.warnNames("sensitive-columns", "columns whose values look like secrets are not sampled, profiled, matched or shown to a model: %s; "+
+	db.warnNames("sensitive-columns", "columns whose values look like secrets are not sampled, profiled, "+
+		"matched or shown to a model: %s; "+
 		"Reveal of the policy names those that are none, DenyColumns keeps statements from reading the others", columns)
 }
 

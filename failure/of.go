@@ -18,7 +18,8 @@ type classText struct {
 	exit, status    int
 }
 
-// Finer classes of the table. Their texts, exit codes and statuses differ, and a program treats each like its public class.
+// Finer classes of the table. Their texts, exit codes and statuses differ, and a program treats each like its public
+// class.
 const (
 	none        Class = ""
 	noModel     Class = "no-model"     // the question needs a model, and the engine has none (texttosql.NoModel)
@@ -47,10 +48,12 @@ var publicClass = map[Class]Class{
 
 // classTexts is the table. A message that is "" is made of the error.
 var classTexts = map[Class]classText{
-	none:         {"", "", 0, http.StatusOK},
-	Cancelled:    {"The question was cancelled.", "", 130, 499},
-	Time:         {"The time for the question is over.", "Allow more time, or ask with fewer samples.", 5, http.StatusGatewayTimeout},
-	Budget:       {"The budget of the question is spent.", "Ask with fewer samples, or allow a larger budget.", 5, http.StatusTooManyRequests},
+	none:      {"", "", 0, http.StatusOK},
+	Cancelled: {"The question was cancelled.", "", 130, 499},
+	Time: {"The time for the question is over.", "Allow more time, or ask with fewer samples.", 5,
+		http.StatusGatewayTimeout},
+	Budget: {"The budget of the question is spent.", "Ask with fewer samples, or allow a larger budget.", 5,
+		http.StatusTooManyRequests},
 	Limit:        {"", "Ask for less: a shorter time, fewer rows.", 5, http.StatusUnprocessableEntity},
 	Input:        {"", "", 2, http.StatusUnprocessableEntity},
 	Unclear:      {"", "Choose one of the options.", 3, http.StatusConflict},
@@ -61,27 +64,36 @@ var classTexts = map[Class]classText{
 	Refused:      {"", "Ask in other words: what was written may not run here.", 4, http.StatusForbidden},
 	unknownName:  {"", "Check the names in the question.", 1, http.StatusUnprocessableEntity},
 	Invalid:      {"", "Ask in other words.", 1, http.StatusUnprocessableEntity},
-	noStatement:  {"The model wrote no statement.", "Ask for something that the database can tell, or use a larger model.", 1, http.StatusUnprocessableEntity},
-	NoAnswer:     {"No statement passed the checks.", "Check the names in the question, or correct what was misunderstood.", 1, http.StatusUnprocessableEntity},
-	Key:          {"The provider of the model refuses the key or the account.", "Check the key.", 1, http.StatusBadGateway},
-	Rate:         {"The provider of the model takes no more requests now.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
-	Provider:     {"The model cannot be asked.", "Ask again in a while, or check the name of the model.", 1, http.StatusBadGateway},
-	declined:     {"The model declined to answer.", "Ask in other words.", 1, http.StatusUnprocessableEntity},
-	tooLong:      {"The prompt does not fit the model.", "Use a model with a larger context, or show it fewer tables.", 1, http.StatusBadGateway},
-	Busy:         {"The database is busy: somebody holds a lock, or all connections.", "Ask again in a while.", 1, http.StatusServiceUnavailable},
-	Database:     {"The database cannot be asked now.", "See the log of the program.", 1, http.StatusServiceUnavailable},
-	empty:        {"The database has no table that may be read.", "Look at its path and at the policy.", 1, http.StatusUnprocessableEntity},
-	unguarded:    {"", "", 1, http.StatusInternalServerError},
-	Config:       {"", "Change the configuration.", 2, http.StatusInternalServerError},
-	noModel:      {"There is no model to ask.", "Name a model, or run a statement.", 2, http.StatusNotImplemented},
-	Interrupted:  {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
-	Missing:      {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
-	Conflict:     {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
-	Stale:        {"The database or the settings have changed since the question was asked.", "Ask it again.", 1, http.StatusConflict},
-	state:        {"This cannot be done now.", "", 1, http.StatusConflict},
-	correction:   {"", "", 1, http.StatusUnprocessableEntity},
-	Internal:     {"A part of the program failed.", "See the log of the program.", 1, http.StatusInternalServerError},
-	Other:        {"", "", 1, http.StatusInternalServerError},
+	noStatement: {"The model wrote no statement.", "Ask for something that the database can tell, or use a larger model.",
+		1, http.StatusUnprocessableEntity},
+	NoAnswer: {"No statement passed the checks.",
+		"Check the names in the question, or correct what was misunderstood.", 1, http.StatusUnprocessableEntity},
+	Key: {"The provider of the model refuses the key or the account.", "Check the key.", 1,
+		http.StatusBadGateway},
+	Rate: {"The provider of the model takes no more requests now.", "Ask again in a while.", 1,
+		http.StatusServiceUnavailable},
+	Provider: {"The model cannot be asked.", "Ask again in a while, or check the name of the model.", 1,
+		http.StatusBadGateway},
+	declined: {"The model declined to answer.", "Ask in other words.", 1, http.StatusUnprocessableEntity},
+	tooLong: {"The prompt does not fit the model.", "Use a model with a larger context, or show it fewer tables.", 1,
+		http.StatusBadGateway},
+	Busy: {"The database is busy: somebody holds a lock, or all connections.", "Ask again in a while.", 1,
+		http.StatusServiceUnavailable},
+	Database: {"The database cannot be asked now.", "See the log of the program.", 1, http.StatusServiceUnavailable},
+	empty: {"The database has no table that may be read.", "Look at its path and at the policy.", 1,
+		http.StatusUnprocessableEntity},
+	unguarded:   {"", "", 1, http.StatusInternalServerError},
+	Config:      {"", "Change the configuration.", 2, http.StatusInternalServerError},
+	noModel:     {"There is no model to ask.", "Name a model, or run a statement.", 2, http.StatusNotImplemented},
+	Interrupted: {"", "Resume: it goes on where it stopped.", 1, http.StatusServiceUnavailable},
+	Missing:     {"There is no such conversation.", "Begin another one.", 1, http.StatusNotFound},
+	Conflict:    {"Another program has changed this conversation.", "Look at it again.", 1, http.StatusConflict},
+	Stale: {"The database or the settings have changed since the question was asked.", "Ask it again.", 1,
+		http.StatusConflict},
+	state:      {"This cannot be done now.", "", 1, http.StatusConflict},
+	correction: {"", "", 1, http.StatusUnprocessableEntity},
+	Internal:   {"A part of the program failed.", "See the log of the program.", 1, http.StatusInternalServerError},
+	Other:      {"", "", 1, http.StatusInternalServerError},
 }
 
 // Of describes an error of texttosql for a person, a command and a service. It knows every error of questions and
@@ -138,7 +150,8 @@ func sentence(text string) string {
 		return ""
 	}
 	// A name keeps its spelling.
-	if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"no", "the", "there", "a", "an", "it", "near", "this", "look", "set"}, word) {
+	if word, _, _ := strings.Cut(text, " "); slices.Contains([]string{"no", "the", "there", "a", "an", "it", "near",
+		"this", "look", "set"}, word) {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {

@@ -24,7 +24,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// failureRule says of an error what it means, where it knows it: its class, and what it says itself, "" where its class says all.
+// failureRule says of an error what it means, where it knows it: its class, and what it says itself, "" where its class
+// says all.
 type failureRule func(err error) (f explained, known bool)
 
 type explained struct {
@@ -79,12 +80,14 @@ func failureOf(err error) explained {
 	return explained{Other, tail(err), ""}
 }
 
-// failureRules are the rules in the order in which they are asked: an error that wraps several is what the first of them says.
+// failureRules are the rules in the order in which they are asked: an error that wraps several is what the first of
+// them says.
 func failureRules() []failureRule {
 	return []failureRule{
 		func(err error) (explained, bool) { return explained{}, err == nil },
 		typed(failureOfInterruption),
-		oneOf(explained{Internal, "There is no space left on the disk where conversations and answers are kept", "Free some, then go on"},
+		oneOf(explained{Internal, "There is no space left on the disk where conversations and answers are kept",
+			"Free some, then go on"},
 			syscall.ENOSPC),
 		oneOf(explained{class: Cancelled}, context.Canceled),
 		when(llm.ErrBudget, failureOfBudget),
@@ -104,14 +107,16 @@ func failureRules() []failureRule {
 		}),
 		typed(failureOfSamples),
 		always[*llm.ReplyError](explained{Provider,
-			"The model does not reply in the form that the method needs", "Begin again with a larger model, or another strategy"}),
+			"The model does not reply in the form that the method needs",
+			"Begin again with a larger model, or another strategy"}),
 		oneOf(explained{class: Time}, context.DeadlineExceeded),
 
 		oneOf(explained{class: Missing}, session.ErrNotFound, session.ErrInvalidID),
 		oneOf(explained{class: Conflict}, session.ErrConflict),
 		oneOf(explained{class: Stale}, session.ErrStale),
 		typed(func(e *session.StateError) explained { return explained{state, "", e.Hint} }),
-		oneOf(explained{state, "All corrections of this question are used", "Ask it in other words, or write the SQL by hand"},
+		oneOf(explained{state, "All corrections of this question are used",
+			"Ask it in other words, or write the SQL by hand"},
 			session.ErrMaxCorrections),
 		oneOf(explained{none, "The answer is kept until the program ends, and forgotten then", ""}, memory.ErrNotPersisted),
 		oneOf(explained{
@@ -120,12 +125,15 @@ func failureRules() []failureRule {
 		}, session.ErrNotStandalone),
 		typed(failureOfCorrection),
 		when(session.ErrInvalidCorrection, func(err error) explained { return explained{correction, tail(err), ""} }),
-		always[*session.RecordError](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
-		always[*fileerr.Recording](explained{Internal, "The record of this conversation cannot be read", "Begin another one"}),
+		always[*session.RecordError](explained{Internal, "The record of this conversation cannot be read",
+			"Begin another one"}),
+		always[*fileerr.Recording](explained{Internal, "The record of this conversation cannot be read",
+			"Begin another one"}),
 
 		oneOf(explained{Input, "The question is empty", ""}, strategy.ErrEmptyQuestion),
 		when(exec.ErrNoScope, failureOfScope),
-		oneOf(explained{Config, tail(exec.ErrNoRules), "Give the policy what the scopes are for, or ask without one"}, exec.ErrNoRules),
+		oneOf(explained{Config, tail(exec.ErrNoRules), "Give the policy what the scopes are for, or ask without one"},
+			exec.ErrNoRules),
 		typed(failureOfRefusal),
 		typed(func(e *exec.InvalidError) explained {
 			class := failureOfReason(e.Fault, false)
@@ -136,13 +144,15 @@ func failureRules() []failureRule {
 		}),
 		oneOf(explained{Config, "Statements are not executed here", ""}, exec.ErrNoExecution),
 		typed(failureOfLimit),
-		oneOf(explained{NoAnswer, "No table is relevant to the question", "Name what it is about as the tables do"}, linker.ErrNoTables),
+		oneOf(explained{NoAnswer, "No table is relevant to the question", "Name what it is about as the tables do"},
+			linker.ErrNoTables),
 		oneOf(explained{class: Busy}, exec.ErrBusy),
 		typed(func(e *exec.UnguardedError) explained {
 			return explained{unguarded, "The database cannot be guarded as it was opened: " + e.Reason, e.Remedy}
 		}),
 		typed(func(e *exec.PolicyError) explained {
-			return explained{Config, "The policy does not fit the database: " + strings.Join(e.Unknown, ", "), "Change the policy"}
+			return explained{Config, "The policy does not fit the database: " + strings.Join(e.Unknown, ", "),
+				"Change the policy"}
 		}),
 		typed(func(e *strategy.ConfigError) explained {
 			return explained{Config, strings.TrimPrefix(e.Field, "texttosql: ") + ": " + e.Problem, ""}
@@ -215,8 +225,8 @@ func failureOfLimit(e *exec.LimitError) explained {
 	return explained{Limit, text, ""}
 }
 
-// failureOfBudget is the class of a question whose budget is spent: that of the provider where none of its samples was answered,
-// since each repeats its calls, and that of time where it never answered.
+// failureOfBudget is the class of a question whose budget is spent: that of the provider where none of its samples was
+// answered, since each repeats its calls, and that of time where it never answered.
 func failureOfBudget(err error) explained {
 	var (
 		none   *strategy.NoCandidateError
@@ -317,7 +327,8 @@ var unreadable = []string{
 func failureOfModel(e *llm.Error) explained {
 	switch {
 	case errors.Is(e, llmerr.ErrAccount):
-		return explained{Key, "The account at the provider of the model has no money left, or its quota or limit is used up", e.Advice}
+		return explained{Key, "The account at the provider of the model has no money left, or its quota or limit is used up",
+			e.Advice}
 	case e.Class == llm.ClassRefused:
 		return explained{declined, "", ""}
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
@@ -331,7 +342,8 @@ func failureOfModel(e *llm.Error) explained {
 	case e.Class == llm.ClassContextTooLong:
 		return explained{tooLong, "", ""}
 	case e.Class == llm.ClassOutOfTokens:
-		return explained{Provider, "The model thought for longer than it may", "Ask it for less effort, or allow it to think for longer"}
+		return explained{Provider, "The model thought for longer than it may",
+			"Ask it for less effort, or allow it to think for longer"}
 	case e.Class == llm.ClassCancelled:
 		return explained{Cancelled, "", ""}
 	}

@@ -228,8 +228,8 @@ func (k *checker) number(sql string) (int64, error) {
 	return n, nil
 }
 
-// relationship checks that both tables are there and that the columns of To are a key. If not, it tells how many rows of
-// From have no partner, too.
+// relationship checks that both tables are there and that the columns of To are a key. If not, it tells how many rows
+// of From have no partner, too.
 func (k *checker) relationship(r *Relationship) {
 	from, to := k.m.table(r.From), k.m.table(r.To)
 	switch {
@@ -267,7 +267,8 @@ func (k *checker) alone(from, to int, r *Relationship) string {
 		return ""
 	}
 	all, err := k.number("SELECT COUNT(*) FROM " + outer)
-	partner = "SELECT COUNT(*) FROM " + outer + " WHERE NOT EXISTS (SELECT 1 FROM " + partner + " WHERE " + strings.Join(on, " AND ") + ")"
+	partner = "SELECT COUNT(*) FROM " + outer + " WHERE NOT EXISTS (SELECT 1 FROM " + partner + " WHERE " +
+		strings.Join(on, " AND ") + ")"
 	single, err2 := k.number(partner)
 	if err != nil || err2 != nil {
 		return ""
@@ -314,7 +315,9 @@ func (m Model) Without(faults []Fault) Model {
 		if bad(faultTable, t.Name) {
 			continue
 		}
-		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column) bool { return bad(faultColumn, t.Name+"."+c.Name) })
+		t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column) bool {
+			return bad(faultColumn, t.Name+"."+c.Name)
+		})
 		t.Keys = slices.DeleteFunc(slices.Clone(t.Keys), func(key []string) bool { return isFaulty(faults, t.Name, key) })
 		if bad(faultColumn, t.Name+"."+t.Time) {
 			t.Time = ""
@@ -322,10 +325,13 @@ func (m Model) Without(faults []Fault) Model {
 		out.Tables = append(out.Tables, t)
 	}
 	out.Relationships = slices.DeleteFunc(slices.Clone(m.Relationships), func(r Relationship) bool {
-		return bad(faultRelationship, r.label()) || bad(faultTable, r.From) || bad(faultTable, r.To) || isFaulty(faults, r.To, r.columns(1))
+		return bad(faultRelationship, r.label()) || bad(faultTable, r.From) || bad(faultTable, r.To) ||
+			isFaulty(faults, r.To, r.columns(1))
 	})
 	out.Metrics = slices.DeleteFunc(slices.Clone(m.Metrics), func(x Metric) bool { return bad(faultMetric, x.Name) })
-	out.Terms = slices.DeleteFunc(slices.Clone(m.Terms), func(x Term) bool { return bad(faultTerm, strings.Join(x.Words, ", ")) })
+	out.Terms = slices.DeleteFunc(slices.Clone(m.Terms), func(x Term) bool {
+		return bad(faultTerm, strings.Join(x.Words, ", "))
+	})
 	out.VerifiedQueries = slices.DeleteFunc(slices.Clone(m.VerifiedQueries), func(v VerifiedQuery) bool {
 		return bad(faultVerified, v.Name) || v.Name == "" && bad(faultVerified, v.Question)
 	})
@@ -335,7 +341,9 @@ func (m Model) Without(faults []Fault) Model {
 // isFaulty reports whether a fault names just these columns of a table as a key.
 func isFaulty(faults []Fault, table string, columns []string) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		same := len(f.Columns) == len(columns) && !slices.ContainsFunc(columns, func(c string) bool { return !containsFold(f.Columns, c) })
+		same := len(f.Columns) == len(columns) && !slices.ContainsFunc(columns, func(c string) bool {
+			return !containsFold(f.Columns, c)
+		})
 		return f.Kind == faultKey && strings.EqualFold(f.Name, table) && same
 	})
 }

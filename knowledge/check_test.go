@@ -36,7 +36,8 @@ func TestCheck(t *testing.T) {
 		knowledge.Relationship{From: "orders", To: "moon", On: [][2]string{{"id", "id"}}},
 		knowledge.Relationship{From: "orders", To: "customers", On: [][2]string{{"nobody", "id"}}},
 	)
-	m.Metrics = append(m.Metrics, knowledge.Metric{Name: "lost", Expr: "SUM(orders.nothing)"}, knowledge.Metric{Name: "bad", Expr: "SUM(total)"},
+	m.Metrics = append(m.Metrics, knowledge.Metric{Name: "lost", Expr: "SUM(orders.nothing)"},
+		knowledge.Metric{Name: "bad", Expr: "SUM(total)"},
 		knowledge.Metric{Name: "text", Unsupported: "a cumulative metric"},
 		knowledge.Metric{Name: "weights", Expr: "SUM(orders.total * wrong.price)"})
 	m.Terms = []knowledge.Term{
@@ -45,7 +46,8 @@ func TestCheck(t *testing.T) {
 		{Words: []string{"gone"}, Expr: "orders.gone = 1"},
 	}
 	m.VerifiedQueries = []knowledge.VerifiedQuery{
-		{Name: "good", Question: "q", SQL: "SELECT id FROM orders WHERE state = :s", Params: []knowledge.Param{{Name: "s", Default: "paid"}}},
+		{Name: "good", Question: "q", SQL: "SELECT id FROM orders WHERE state = :s",
+			Params: []knowledge.Param{{Name: "s", Default: "paid"}}},
 		{Question: "Where is it?", SQL: "SELECT place FROM orders"},
 		{Name: "unbound", Question: "q", SQL: "SELECT id FROM orders WHERE state = :s"},
 		{Name: "logical", Question: "q", SQL: "SELECT has FROM passports", Logical: true},
@@ -58,7 +60,8 @@ func TestCheck(t *testing.T) {
 	}
 	golden.Check(t, "faults.golden", strings.Join(lines, "\n")+"\n")
 	key := faults[slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == "key" })]
-	golden.Equal(t, knowledge.Fault{Kind: "key", Name: "lines", Detail: key.Detail, Columns: []string{"Order"}, Rows: 4, Distinct: 3}, key)
+	golden.Equal(t, knowledge.Fault{Kind: "key", Name: "lines", Detail: key.Detail, Columns: []string{"Order"}, Rows: 4,
+		Distinct: 3}, key)
 
 	sound := m.Without(faults)
 	if again := testutil.Value(sound.Check(t.Context(), db, "sqlite"))(t); again != nil {

@@ -32,10 +32,12 @@ func storeModel() knowledge.Model {
 	return knowledge.Model{
 		Tables: []knowledge.Table{
 			{Name: "lines", Source: "Order Details", Keys: [][]string{{"Line"}}},
-			{Name: "orders", Keys: [][]string{{"id"}}, Where: "deleted = 0", Columns: []knowledge.Column{{Name: "is_paid", Expr: "state = 'paid'"}}},
-			{Name: "customers", Source: "SELECT id, name, country FROM customers", Keys: [][]string{{"id"}}, Columns: []knowledge.Column{
-				{Name: "known", Expr: "1"}, {Name: "label", Expr: "customers.name || ' of ' || country"},
-			}},
+			{Name: "orders", Keys: [][]string{{"id"}}, Where: "deleted = 0",
+				Columns: []knowledge.Column{{Name: "is_paid", Expr: "state = 'paid'"}}},
+			{Name: "customers", Source: "SELECT id, name, country FROM customers", Keys: [][]string{{"id"}},
+				Columns: []knowledge.Column{
+					{Name: "known", Expr: "1"}, {Name: "label", Expr: "customers.name || ' of ' || country"},
+				}},
 			{Name: "passports", Keys: [][]string{{"customer"}}, Columns: []knowledge.Column{{Name: "has", Expr: "1"}}},
 		},
 		Relationships: []knowledge.Relationship{
@@ -90,10 +92,13 @@ func TestCompile(t *testing.T) {
 		{"a fact without a dimension stays, a dimension without facts does not appear",
 			request{Metrics: []string{"total"}, GroupBy: []string{"customers.name"}, OrderBy: []string{"-total",
 				"customers.name"}}, `[[null,40.0],["Ann",30.0],["Bo",30.0]]`},
-		{"a computed column of a joined table is NULL without a partner", request{Metrics: []string{"orders"}, GroupBy: []string{"customers.known"}},
+		{"a computed column of a joined table is NULL without a partner",
+			request{Metrics: []string{"orders"}, GroupBy: []string{"customers.known"}},
 			`[[null,1],[1,3]]`},
-		{"one to one, against the direction", request{Metrics: []string{"total"}, GroupBy: []string{"passports.has"}}, `[[null,70.0],[1,30.0]]`},
-		{"the condition of a metric leaves its groups", request{Metrics: []string{"paid", "orders"}, GroupBy: []string{"orders.state"}},
+		{"one to one, against the direction", request{Metrics: []string{"total"}, GroupBy: []string{"passports.has"}},
+			`[[null,70.0],[1,30.0]]`},
+		{"the condition of a metric leaves its groups", request{Metrics: []string{"paid", "orders"},
+			GroupBy: []string{"orders.state"}},
 			`[["open",0,1],["paid",3,3]]`},
 		{"a ratio of counts is a fraction", request{Metrics: []string{"paid share"}}, `[[0.75]]`},
 		{"a division by 0 is NULL, in an aggregate too", request{Metrics: []string{"per piece"}}, `[[9.583333333333334]]`},
@@ -101,8 +106,10 @@ func TestCompile(t *testing.T) {
 			GroupBy: []string{"customers.country"}},
 			`[[null,null,null,40.0],["NO",20.0,10.0,30.0],["SE",0.0,30.0,30.0]]`},
 		{"two tables without groups", request{Metrics: []string{"total", "sold", "travellers"}}, `[[100.0,40.0,1]]`},
-		{"a condition on a finer table counts a row once", request{Metrics: []string{"total"}, Where: []string{"lines.price > 2"}}, `[[40.0]]`},
-		{"one condition speaks of one row", request{Metrics: []string{"orders"}, Where: []string{"lines.price = 5 AND lines.quantity = 2"}}, `[[0]]`},
+		{"a condition on a finer table counts a row once",
+			request{Metrics: []string{"total"}, Where: []string{"lines.price > 2"}}, `[[40.0]]`},
+		{"one condition speaks of one row",
+			request{Metrics: []string{"orders"}, Where: []string{"lines.price = 5 AND lines.quantity = 2"}}, `[[0]]`},
 		{"two conditions may be met by two rows", request{Metrics: []string{"orders"},
 			Where: []string{"lines.price = 5", "lines.quantity = 2"}}, `[[1]]`},
 		{"a grain", request{Metrics: []string{"orders"}, GroupBy: []string{"orders.at@year"}}, `[["2024",3],["2025",1]]`},
@@ -113,26 +120,35 @@ func TestCompile(t *testing.T) {
 		{"names in any case, what is doubled once", request{Metrics: []string{"TOTAL", "TOTAL"},
 			GroupBy: []string{"Customers.name", "Customers.name"}, Limit: 1},
 			`[[null,40.0]]`},
-		{"a text with a quote", request{Metrics: []string{"orders"}, Where: []string{"customers.name = 'O''Hara; --'"}}, `[[0]]`},
+		{"a text with a quote", request{Metrics: []string{"orders"}, Where: []string{"customers.name = 'O''Hara; --'"}},
+			`[[0]]`},
 		{"functions, IN, BETWEEN, CASE, CAST", request{Metrics: []string{"orders"}, Where: []string{
-			"lower(customers.name) IN ('ann', 'bo')", "orders.total BETWEEN 5 AND 25", "CASE WHEN orders.total > 15 THEN 1 ELSE 0 END = 1",
+			"lower(customers.name) IN ('ann', 'bo')", "orders.total BETWEEN 5 AND 25",
+			"CASE WHEN orders.total > 15 THEN 1 ELSE 0 END = 1",
 			"CAST(orders.total AS integer) = 20"}}, `[[1]]`},
 		{"a label over two columns", request{Metrics: []string{"orders"}, GroupBy: []string{"customers.label"},
 			Limit: 2, OrderBy: []string{"-customers.label"}},
 			`[["Bo of SE",1],["Ann of NO",2]]`},
 		{"a metric in a metric keeps its brackets", request{Metrics: []string{"twice the gap"}}, `[[120.0]]`},
 		{"distinct values, and NULL is none", request{Metrics: []string{"countries"}}, `[[2]]`},
-		{"distinct values of another table's groups: one country may be of several", request{Metrics: []string{"countries"}, GroupBy: []string{"orders.state"},
-			OrderBy: []string{"-countries", "orders.state"}}, `[["paid",2],["open",1]]`},
+		{"distinct values of another table's groups: one country may be of several",
+			request{Metrics: []string{"countries"}, GroupBy: []string{"orders.state"},
+				OrderBy: []string{"-countries", "orders.state"}}, `[["paid",2],["open",1]]`},
 		{"MIN of two values adds nothing up", request{Metrics: []string{"capped", "dearest"}}, `[[80.0,40.0]]`},
-		{"ascending, by the alias of a group", request{Metrics: []string{"dearest"}, GroupBy: []string{"orders.state"}, OrderBy: []string{"orders_state"}},
+		{"ascending, by the alias of a group", request{Metrics: []string{"dearest"}, GroupBy: []string{"orders.state"},
+			OrderBy: []string{"orders_state"}},
 			`[["open",20.0],["paid",40.0]]`},
-		{"in the order of the first of two groups", request{Metrics: []string{"orders"}, GroupBy: []string{"orders.state", "orders.total"},
-			OrderBy: []string{"-orders.state", "orders.total"}}, `[["paid",10.0,1],["paid",30.0,1],["paid",40.0,1],["open",20.0,1]]`},
-		{"two tables, a condition on one of them, in order", request{Metrics: []string{"sold", "total"}, GroupBy: []string{"orders.state"},
-			Where: []string{"orders.total < 35"}, OrderBy: []string{"-orders.state"}}, `[["paid",40.0,40.0],["open",0.0,20.0]]`},
-		{"a month, a day and an hour", request{Metrics: []string{"orders"}, GroupBy: []string{"orders.at@month", "orders.at@day", "orders.at@hour"},
-			Where: []string{"orders.id = 1"}}, `[["2024-01","2024-01-31","2024-01-31 00:00",1]]`},
+		{"in the order of the first of two groups",
+			request{Metrics: []string{"orders"}, GroupBy: []string{"orders.state", "orders.total"},
+				OrderBy: []string{"-orders.state", "orders.total"}},
+			`[["paid",10.0,1],["paid",30.0,1],["paid",40.0,1],["open",20.0,1]]`},
+		{"two tables, a condition on one of them, in order", request{Metrics: []string{"sold", "total"},
+			GroupBy: []string{"orders.state"},
+			Where:   []string{"orders.total < 35"}, OrderBy: []string{"-orders.state"}},
+			`[["paid",40.0,40.0],["open",0.0,20.0]]`},
+		{"a month, a day and an hour",
+			request{Metrics: []string{"orders"}, GroupBy: []string{"orders.at@month", "orders.at@day", "orders.at@hour"},
+				Where: []string{"orders.id = 1"}}, `[["2024-01","2024-01-31","2024-01-31 00:00",1]]`},
 	} {
 		text, err := storeModel().Compile(test.request, "sqlite")
 		if err != nil {
@@ -171,12 +187,14 @@ func TestCompileRefuses(t *testing.T) {
 		{"a window", "invalid", "OVER in an expression", one("window")},
 		{"a query", "invalid", "SELECT in an expression", one("query")},
 		{"a finer table", "fan-out", "lines", by("lines.price")},
-		{"a table that nothing reaches", "fan-out", "orders", request{Metrics: []string{"travellers"}, GroupBy: []string{"orders.state"}}},
+		{"a table that nothing reaches", "fan-out", "orders", request{Metrics: []string{"travellers"},
+			GroupBy: []string{"orders.state"}}},
 		{"a column alone", "invalid", "not written table.column", by("country")},
 		{"a table that nobody knows", "unknown", "table or relationship shops", by("shops.name")},
 		{"a column that the metric does not allow", "unsupported", "not among its group_by",
 			request{Metrics: []string{"home total"}, GroupBy: []string{"orders.state"}}},
-		{"an order of what is not asked", "unknown", "order_by sold", request{Metrics: []string{"total"}, OrderBy: []string{"-sold"}}},
+		{"an order of what is not asked", "unknown", "order_by sold",
+			request{Metrics: []string{"total"}, OrderBy: []string{"-sold"}}},
 		{"a limit below 0", "invalid", "negative", request{Metrics: []string{"total"}, Limit: -1}},
 		{"a second statement", "invalid", "one condition", where("orders.id = 1; DELETE FROM orders")},
 		{"a query in a condition", "invalid", "SELECT in an expression", where("orders.id IN (SELECT id FROM secrets)")},
@@ -208,7 +226,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestDialects: names are quoted as each engine does, whatever stands in them, and every statement passes its text check.
+// TestDialects: names are quoted as each engine does, whatever stands in them, and every statement passes its text
+// check.
 func TestDialects(t *testing.T) {
 	m := knowledge.Model{
 		Tables: []knowledge.Table{
@@ -218,12 +237,14 @@ func TestDialects(t *testing.T) {
 		Relationships: []knowledge.Relationship{{From: "b", To: "a", On: [][2]string{{"a k", "k"}}}},
 		Metrics:       []knowledge.Metric{{Name: "n", Expr: "COUNT(b.*)"}, {Name: "m", Expr: "MAX(a.v)"}},
 	}
-	text := map[string]sqltext.Dialect{"sqlite": sqltext.SQLite(), "postgres": sqltext.PostgreSQL(), "mysql": sqltext.MySQL(),
+	text := map[string]sqltext.Dialect{"sqlite": sqltext.SQLite(), "postgres": sqltext.PostgreSQL(),
+		"mysql":  sqltext.MySQL(),
 		"duckdb": sqltext.DuckDB(), "trino": sqltext.Trino()}
 	var out strings.Builder
 	for _, dialect := range []string{"sqlite", "postgres", "mysql", "duckdb", "trino"} {
 		for _, grain := range []string{"year", "quarter", "month", "week", "day", "hour"} {
-			sql, err := m.Compile(knowledge.Request{Metrics: []string{"n"}, GroupBy: []string{"b.y@" + grain, "a.s"}, Limit: 2}, dialect)
+			sql, err := m.Compile(knowledge.Request{Metrics: []string{"n"}, GroupBy: []string{"b.y@" + grain, "a.s"}, Limit: 2},
+				dialect)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,14 +263,16 @@ func FuzzCompile(f *testing.F) {
 	f.Add("per piece", "lines.Line", "lines.price / (2 - lines.quantity) > 1 AND customers.name LIKE '%a'", "x")
 	m := storeModel()
 	f.Fuzz(func(t *testing.T, metric, group, condition, order string) {
-		r := knowledge.Request{Metrics: []string{metric}, GroupBy: []string{group}, Where: []string{condition}, OrderBy: []string{order}}
+		r := knowledge.Request{Metrics: []string{metric}, GroupBy: []string{group}, Where: []string{condition},
+			OrderBy: []string{order}}
 		sql, err := m.Compile(r, "sqlite")
 		if err != nil {
 			return
 		}
 		statement := testutil.Value(sqltext.SQLite().Check(sql))(t, sql)
 		for _, table := range statement.Tables() {
-			if table.Base() && table.Name != "orders" && table.Name != "customers" && table.Name != "passports" && table.Name != "Order Details" {
+			if table.Base() && table.Name != "orders" && table.Name != "customers" && table.Name != "passports" &&
+				table.Name != "Order Details" {
 				t.Errorf("%+v reads %q: %s", r, table.Name, sql)
 			}
 		}

@@ -19,7 +19,8 @@ type dialect struct {
 var grains = []string{"year", "quarter", "month", "week", "day", "hour"}
 
 // strf are the grains in the notation of strftime.
-var strf = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%Y-%m-%d", "day": "%Y-%m-%d", "hour": "%Y-%m-%d %H:00"}
+var strf = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%Y-%m-%d", "day": "%Y-%m-%d",
+	"hour": "%Y-%m-%d %H:00"}
 
 // dialects are the engines for which Compile writes statements, by exec.Language.Name.
 var dialects = map[string]dialect{

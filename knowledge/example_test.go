@@ -29,7 +29,8 @@ func ExampleModel_Compile() {
 	sql, err := shop.Compile(knowledge.Request{
 		Metrics: []string{"revenue"}, GroupBy: []string{"customers.country"}, Where: []string{"lines.product = 'tea'"},
 	}, "postgres")
-	fmt.Println(strings.NewReplacer(" FROM \"orders\"", "\nFROM \"orders\"", " WHERE (EX", "\nWHERE (EX", " WHERE EX", "\nWHERE EX",
+	fmt.Println(strings.NewReplacer(" FROM \"orders\"", "\nFROM \"orders\"", " WHERE (EX", "\nWHERE (EX", " WHERE EX",
+		"\nWHERE EX",
 		" GROUP", "\nGROUP", " LEFT", "\nLEFT").Replace(sql), err)
 	// Output:
 	// SELECT t1."country" AS "customers_country", SUM(CASE WHEN (t0."status" <> 'cancelled') THEN t0."total" - t0."tax" END) AS "revenue"
@@ -70,7 +71,8 @@ func ExampleModel_Statement() {
 }
 
 func ExampleModel_Without() {
-	sound := shop.Without([]knowledge.Fault{{Kind: "key", Name: "customers", Columns: []string{"id"}, Rows: 4, Distinct: 2}})
+	sound := shop.Without([]knowledge.Fault{{Kind: "key", Name: "customers", Columns: []string{"id"}, Rows: 4,
+		Distinct: 2}})
 	fmt.Println(len(shop.Relationships), len(sound.Relationships))
 	// Output: 2 1
 }

@@ -19,7 +19,8 @@ var grammar = words.Set(`
 	DISTINCT FROM AS DIV XOR ISNULL NOTNULL INTERVAL CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP`)
 
 // units are the words that say how long or which part of a date, in the places for them.
-var units = words.Set("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND DOW DOY EPOCH YEARS MONTHS WEEKS DAYS HOURS MINUTES SECONDS")
+var units = words.Set("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND DOW DOY EPOCH YEARS MONTHS WEEKS DAYS HOURS " +
+	"MINUTES SECONDS")
 
 // aggregates are the functions that make one value of many rows. Each takes one argument here.
 var aggregates = words.Set("COUNT SUM AVG MIN MAX TOTAL STDDEV STDDEV_SAMP STDDEV_POP VARIANCE VAR_SAMP VAR_POP MEDIAN")
@@ -140,9 +141,11 @@ func (p *parser) word(d sqltext.Dialect, it *item) (int, error) {
 	switch {
 	case t.Kind == sqltext.Word && !dotted && (p.cast > 0 && !sqlshape.IsReserved(t.Text) || p.isUnit(up)):
 		return 1, nil
-	case t.Kind == sqltext.Word && !dotted && (grammar[up] && up != "TO" || up == "TO" && p.token(-1).Kind == sqltext.Word):
+	case t.Kind == sqltext.Word && !dotted && (grammar[up] && up != "TO" || up == "TO" &&
+		p.token(-1).Kind == sqltext.Word):
 		return 1, nil
-	case t.Kind == sqltext.Word && !dotted && sqlshape.IsReserved(t.Text) && !(p.token(1).Text == "(" && (up == "LEFT" || up == "RIGHT")):
+	case t.Kind == sqltext.Word && !dotted && sqlshape.IsReserved(t.Text) &&
+		!(p.token(1).Text == "(" && (up == "LEFT" || up == "RIGHT")):
 		return 0, fmt.Errorf("%s in an expression", up)
 	case t.Kind == sqltext.Word && p.token(1).Text == "(":
 		it.kind = itemCall
@@ -337,7 +340,8 @@ func Qualified(table, expr string) (string, error) {
 		return "", err
 	}
 	if again, err := Rename(once, full); err != nil || again != once { // the next characters decide: 0A""
-		return "", fmt.Errorf("knowledge: reading %q: with its columns named in full it reads otherwise: put blanks between its parts", expr)
+		return "", fmt.Errorf("knowledge: reading %q: with its columns named in full it reads otherwise: "+
+			"put blanks between its parts", expr)
 	}
 	return once, nil
 }

@@ -84,8 +84,8 @@ func (m *Model) metric(name string) (*Metric, bool) {
 // maxDepth is how deep metrics may stand in metrics.
 const maxDepth = 20
 
-// lower makes text and aggregates of a metric, with those of the metrics that it names. around are the metrics that name
-// it, and where their conditions.
+// lower makes text and aggregates of a metric, with those of the metrics that it names. around are the metrics that
+// name it, and where their conditions.
 func (c *compiler) lower(m *Metric, around []string, where []expression) ([]part, error) {
 	switch {
 	case m.Unsupported != "":
@@ -163,7 +163,8 @@ func (c *compiler) aggregated(metric, function string, argument expression, wher
 		switch {
 		case it.kind == itemRows && (len(a.argument) > 1 || a.function != "COUNT" || a.unique):
 			return nil, invalid(metric, "%s.* stands for rows only in COUNT(%s.*)", it.qualifier, it.qualifier)
-		case it.kind == itemMetric || it.kind == itemCall && aggregates[strings.ToUpper(it.text)] && a.argument.isAggregate(i):
+		case it.kind == itemMetric || it.kind == itemCall && aggregates[strings.ToUpper(it.text)] &&
+			a.argument.isAggregate(i):
 			return nil, invalid(metric, "an aggregate in an aggregate")
 		case it.kind == itemColumn && it.qualifier == "":
 			return nil, invalid(metric, "%s is not written table.column", it.name)
@@ -188,7 +189,8 @@ func (c *compiler) aggregated(metric, function string, argument expression, wher
 // equal reports whether two aggregates are the same text.
 func (a *aggregate) equal(b *aggregate) bool {
 	same := func(x, y expression) bool { return x.key() == y.key() }
-	return a.function == b.function && a.unique == b.unique && same(a.argument, b.argument) && slices.EqualFunc(a.where, b.where, same)
+	return a.function == b.function && a.unique == b.unique && same(a.argument, b.argument) &&
+		slices.EqualFunc(a.where, b.where, same)
 }
 
 // key is a text that equal expressions share.

@@ -55,7 +55,9 @@ func (m Model) Menu(s *schema.Schema, question string, tokens int) (text string,
 		w.line("an instruction", "note: "+prompttext.Comment(line))
 	}
 	metrics := slices.DeleteFunc(slices.Clone(m.Metrics), func(x Metric) bool { return x.Unsupported != "" })
-	slices.SortStableFunc(metrics, func(a, b Metric) int { return overlap(asked, b.called()) - overlap(asked, a.called()) })
+	slices.SortStableFunc(metrics, func(a, b Metric) int {
+		return overlap(asked, b.called()) - overlap(asked, a.called())
+	})
 	var tables []int
 	shown := 0
 	for _, x := range metrics {
@@ -87,7 +89,8 @@ func (m Model) Menu(s *schema.Schema, question string, tokens int) (text string,
 		}
 	}
 	for _, t := range tables {
-		w.line("table "+m.Tables[t].Name, "columns of "+strings.Join(m.qualifiers(g, t, tables), ", ")+": "+strings.Join(m.allColumns(s, t), ", "))
+		w.line("table "+m.Tables[t].Name, "columns of "+strings.Join(m.qualifiers(g, t, tables), ", ")+": "+
+			strings.Join(m.allColumns(s, t), ", "))
 	}
 	return w.b.String(), w.left
 }

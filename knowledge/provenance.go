@@ -83,7 +83,9 @@ func uses(statement *sqltext.Statement, e expression) bool {
 
 // names reports whether a statement mentions a column of that name.
 func names(statement *sqltext.Statement, column string) bool {
-	return slices.ContainsFunc(statement.Columns(), func(c sqlshape.ColumnRef) bool { return strings.EqualFold(c.Column, column) })
+	return slices.ContainsFunc(statement.Columns(), func(c sqlshape.ColumnRef) bool {
+		return strings.EqualFold(c.Column, column)
+	})
 }
 
 // Bypassed returns the metrics that a statement computes without their conditions. The statement reads the table of
@@ -134,7 +136,9 @@ func (m *Model) addsUp(statement *sqltext.Statement, a *aggregate) bool {
 			source = t.Source
 		}
 	}
-	reads := slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool { return r.Base() && strings.EqualFold(r.Name, source) })
+	reads := slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool {
+		return r.Base() && strings.EqualFold(r.Name, source)
+	})
 	columns := 0
 	for _, it := range a.argument {
 		if it.kind == itemColumn {

@@ -88,8 +88,8 @@ func (q *query) write(e expression) (string, error) {
 	})
 }
 
-// keys writes the columns that the query is grouped by, as items of its list and as terms of GROUP BY. alias names them;
-// nil: k0, k1, ….
+// keys writes the columns that the query is grouped by, as items of its list and as terms of GROUP BY. alias names
+// them; nil: k0, k1, ….
 func (q *query) keys(alias func(group) string) (items, keys []string, err error) {
 	for i, g := range q.c.groups {
 		key := q.column(q.node(q.c.g.ways(q.nodes[0].table, g.target)[0]), g.column)
@@ -105,8 +105,8 @@ func (q *query) keys(alias func(group) string) (items, keys []string, err error)
 	return items, keys, nil
 }
 
-// aggregate writes one aggregate. The conditions of its metric stand in a CASE inside of it, so that a group without such
-// rows stays.
+// aggregate writes one aggregate. The conditions of its metric stand in a CASE inside of it, so that a group without
+// such rows stays.
 func (q *query) aggregate(a *aggregate) (string, error) {
 	value, counts := "", len(a.argument) == 1 && a.argument[0].kind == itemRows
 	var err error
@@ -250,8 +250,8 @@ func (q *query) from() (string, error) {
 }
 
 // source writes what a node reads: the table by its name, or a query of the columns that are needed, where the model
-// computes one of them or has a condition for every read. A computed column is NULL then where a LEFT JOIN finds no row,
-// and a column that nobody needs is not read.
+// computes one of them or has a condition for every read. A computed column is NULL then where a LEFT JOIN finds no
+// row, and a column that nobody needs is not read.
 func (c *compiler) source(n *node) (string, error) {
 	t := &c.m.Tables[n.table]
 	from := c.d.path(t.Name)
@@ -293,7 +293,8 @@ func (c *compiler) source(n *node) (string, error) {
 // isQuery reports whether Source is a query.
 func (t *Table) isQuery() bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToUpper(t.Source)), " ")
-	return first == "SELECT" || first == "WITH" || strings.HasPrefix(first, "SELECT\n") || strings.HasPrefix(first, "WITH\n")
+	return first == "SELECT" || first == "WITH" || strings.HasPrefix(first, "SELECT\n") ||
+		strings.HasPrefix(first, "WITH\n")
 }
 
 // isComputed reports whether a column is an expression, or a column under another name.

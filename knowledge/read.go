@@ -50,7 +50,8 @@ func decode(format string, in io.Reader, v any, strict bool) error {
 	case errors.As(err, &syntax):
 		return fails(syntax.Offset, "", err.Error())
 	case errors.As(err, &kind):
-		return fails(kind.Offset, keys(kind.Field), fmt.Sprintf("here is a JSON %s, where %s is wanted", kind.Value, wanted(kind)))
+		return fails(kind.Offset, keys(kind.Field), fmt.Sprintf("here is a JSON %s, where %s is wanted", kind.Value,
+			wanted(kind)))
 	default:
 		return fails(d.InputOffset(), "", err.Error())
 	}

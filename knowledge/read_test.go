@@ -21,8 +21,10 @@ var forms = map[string]struct {
 	sound, odd, where string
 }{
 	"knowledge": {knowledge.Read, `{"tables": [{"name": "t"}]}`, "{\"tables\": [\n{\"name\": 7}]}", "tables.name"},
-	"dbt":       {dbt.Read, `{"semantic_models": [{"name": "t"}]}`, "{\"semantic_models\": [{\"name\": \"t\",\n\"entities\": {}}]}", "semantic_models.entities"},
-	"ossie": {ossie.Read, `{"semantic_model": [{"datasets": [{"name": "t"}]}]}`, "{\"semantic_model\":\n[{\"datasets\": 3}]}",
+	"dbt": {dbt.Read, `{"semantic_models": [{"name": "t"}]}`,
+		"{\"semantic_models\": [{\"name\": \"t\",\n\"entities\": {}}]}", "semantic_models.entities"},
+	"ossie": {ossie.Read, `{"semantic_model": [{"datasets": [{"name": "t"}]}]}`,
+		"{\"semantic_model\":\n[{\"datasets\": 3}]}",
 		"semantic_model.datasets"},
 	"snowflake": {snowflake.Read, `{"tables": [{"name": "t"}]}`, "{\"tables\":\n\"orders\"}", "tables"},
 	"wren":      {wren.Read, `{"models": [{"name": "t"}]}`, "{\"models\":\n{}}", "models"},
@@ -57,7 +59,8 @@ func TestFiles(t *testing.T) {
 			case test.problem == "" && (err != nil || len(m.Tables) != 1):
 				t.Errorf("%s, %s: %d tables, %v", name, test.why, len(m.Tables), err)
 			case test.problem == "":
-			case !errors.As(err, &fault) || fault.Format != name || !strings.Contains(fault.Problem, test.problem) || strings.Contains(err.Error(), "\n"):
+			case !errors.As(err, &fault) || fault.Format != name || !strings.Contains(fault.Problem, test.problem) ||
+				strings.Contains(err.Error(), "\n"):
 				t.Errorf("%s, %s: %v, want %q", name, test.why, err, test.problem)
 			case name == "knowledge" && test.why == "a comma too many":
 			case fault.Line != test.line || test.path != "" && !strings.HasSuffix(fault.Path, test.path):
@@ -114,13 +117,18 @@ func TestUnknownNames(t *testing.T) {
 		{"a metric", knowledge.Request{Metrics: []string{"revnue"}}, "did you mean revenue?"},
 		{"a metric in a metric", knowledge.Request{Metrics: []string{"twice"}}, "did you mean revenue?"},
 		{"a table", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"order.day"}}, "did you mean orders?"},
-		{"a relationship", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"buyers.name"}}, "did you mean buyer?"},
-		{"a table in a condition", knowledge.Request{Metrics: []string{"revenue"}, Where: []string{"costumers.name = 'Ada'"}}, "did you mean customers?"},
+		{"a relationship", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"buyers.name"}},
+			"did you mean buyer?"},
+		{"a table in a condition", knowledge.Request{Metrics: []string{"revenue"}, Where: []string{"costumers.name = 'Ada'"}},
+			"did you mean customers?"},
 		{"nothing near", knowledge.Request{Metrics: []string{"humidity"}}, "the model has no metric humidity"},
 		{"no metric", knowledge.Request{GroupBy: []string{"orders.day"}}, "a request needs a metric"},
-		{"a grain that is none", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders.day@century"}}, "a grain is one of year, quarter, month"},
-		{"a table without a column", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders."}}, "is not written table.column"},
-		{"a column without a table", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{".day"}}, "is not written table.column"},
+		{"a grain that is none", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders.day@century"}},
+			"a grain is one of year, quarter, month"},
+		{"a table without a column", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{"orders."}},
+			"is not written table.column"},
+		{"a column without a table", knowledge.Request{Metrics: []string{"revenue"}, GroupBy: []string{".day"}},
+			"is not written table.column"},
 		{"a metric without a name", knowledge.Request{Metrics: []string{""}}, "the model has no metric"},
 	} {
 		_, err := m.Compile(test.request, "sqlite")

@@ -24,8 +24,8 @@ import (
 
 type reader func(io.Reader) (knowledge.Model, error)
 
-// TestReaders reads real files: how many tables, relationships and metrics they have, and how many metrics compile. What is
-// read has one JSON form.
+// TestReaders reads real files: how many tables, relationships and metrics they have, and how many metrics compile.
+// What is read has one JSON form.
 func TestReaders(t *testing.T) {
 	for _, test := range []struct {
 		file                                string
@@ -59,7 +59,9 @@ func TestReaders(t *testing.T) {
 		}
 		got := []int{len(m.Tables), len(m.Relationships), len(m.Metrics), can}
 		golden.Equal(t, []int{test.tables, test.relationships, test.metrics, test.can}, got, test.file)
-		if test.lost != "" && !slices.ContainsFunc(m.Lost, func(line string) bool { return strings.Contains(line, test.lost) }) {
+		if test.lost != "" && !slices.ContainsFunc(m.Lost, func(line string) bool {
+			return strings.Contains(line, test.lost)
+		}) {
 			t.Errorf("%s: %q is not among %q", test.file, test.lost, m.Lost)
 		}
 	}
@@ -91,7 +93,8 @@ func TestModels(t *testing.T) {
 func TestReadersRefuse(t *testing.T) {
 	for name, read := range map[string]reader{"dbt": dbt.Read, "ossie": ossie.Read, "snowflake": snowflake.Read,
 		"wren": wren.Read, "knowledge": knowledge.Read} {
-		for _, text := range []string{"", "[]", "{", `{"semantic_models": 1, "tables": 1, "models": 1, "semantic_model": 1}`} {
+		for _, text := range []string{"", "[]", "{",
+			`{"semantic_models": 1, "tables": 1, "models": 1, "semantic_model": 1}`} {
 			if _, err := read(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 				t.Errorf("%s: %q: %v", name, text, err)
 			}
@@ -128,25 +131,34 @@ func TestDBT(t *testing.T) {
 		return `{"name": "x", "type": "simple", "type_params": {"measure": {"name": "` + measure + `"}}` + rest + `}`
 	}
 	filter := func(sql string) string {
-		return simple("n", `, "filter": {"where_filters": [{"where_sql_template": `+string(testutil.Value(json.Marshal(sql))(t))+`}]}`)
+		return simple("n", `, "filter": {"where_filters": [{"where_sql_template": `+
+			string(testutil.Value(json.Marshal(sql))(t))+`}]}`)
 	}
 	for _, test := range []struct{ why, metric, expr, where, unsupported string }{
 		{"1 counts rows", simple("n", ""), "COUNT(orders.*)", "", ""},
-		{"an expression over columns", simple("share", ""), "AVG(CASE WHEN orders.status = 'paid' THEN 1 ELSE 0 END)", "", ""},
+		{"an expression over columns", simple("share", ""), "AVG(CASE WHEN orders.status = 'paid' THEN 1 ELSE 0 END)", "",
+			""},
 		{"different values", simple("who", ""), "COUNT(DISTINCT orders.customer_id)", "", ""},
-		{"a condition that is added up", simple("paid", ""), "SUM(CASE WHEN orders.status = 'paid' THEN 1 ELSE 0 END)", "", ""},
+		{"a condition that is added up", simple("paid", ""), "SUM(CASE WHEN orders.status = 'paid' THEN 1 ELSE 0 END)", "",
+			""},
 		{"a column whose name a dimension takes", simple("total", ""), "SUM(orders.total_measure)", "", ""},
 		{"a constant is a column of the table", simple("two", ""), "SUM(orders.two)", "", ""},
 		{"a median", simple("middle", ""), "", "", "a median"},
 		{"no measure", simple("nobody", ""), "", "", "is nowhere"},
-		{"the entity's own dimension", filter("{{ Dimension('order__status') }} = 'paid'"), "COUNT(orders.*)", "orders.status = 'paid'", ""},
+		{"the entity's own dimension", filter("{{ Dimension('order__status') }} = 'paid'"), "COUNT(orders.*)",
+			"orders.status = 'paid'", ""},
 		{"a joined dimension", filter("{{Dimension('customer__country')}} IN ('NO', 'SE')\n"), "COUNT(orders.*)",
 			"customers.country IN ('NO', 'SE')", ""},
-		{"a longer path", filter("{{ Dimension('order__customer__country') }} = 'NO'"), "COUNT(orders.*)", "customers.country = 'NO'", ""},
-		{"an entity", filter("{{ Entity('customer') }} IS NOT NULL"), "COUNT(orders.*)", "orders.customer_id IS NOT NULL", ""},
-		{"a day of days", filter("{{ TimeDimension('order__at', 'day') }} > '2024-01-01'"), "COUNT(orders.*)", "orders.at > '2024-01-01'", ""},
-		{"a month of days", filter("{{ TimeDimension('order__at', 'month') }} > '2024-01-01'"), "COUNT(orders.*)", "", "which 0 tables have"},
-		{"a metric in a filter", filter("{{ Metric('n', ['customer']) }} > 2"), "COUNT(orders.*)", "", "a template that is not read"},
+		{"a longer path", filter("{{ Dimension('order__customer__country') }} = 'NO'"), "COUNT(orders.*)",
+			"customers.country = 'NO'", ""},
+		{"an entity", filter("{{ Entity('customer') }} IS NOT NULL"), "COUNT(orders.*)", "orders.customer_id IS NOT NULL",
+			""},
+		{"a day of days", filter("{{ TimeDimension('order__at', 'day') }} > '2024-01-01'"), "COUNT(orders.*)",
+			"orders.at > '2024-01-01'", ""},
+		{"a month of days", filter("{{ TimeDimension('order__at', 'month') }} > '2024-01-01'"), "COUNT(orders.*)", "",
+			"which 0 tables have"},
+		{"a metric in a filter", filter("{{ Metric('n', ['customer']) }} > 2"), "COUNT(orders.*)", "",
+			"a template that is not read"},
 		{"a query in a filter", filter("{{ Dimension('order__status') }} = 'paid') OR (SELECT 1) = (1"),
 			"COUNT(orders.*)", "orders.status = 'paid') OR (SELECT 1) = (1", "SELECT in an expression"},
 		{"a filter of a part", `{"name": "x", "type": "derived", "type_params": {"expr": "n", "metrics": [{"name": ` +
@@ -154,7 +166,8 @@ func TestDBT(t *testing.T) {
 			"", "", "a filter of n alone"},
 		{"a value for NULL", `{"name": "x", "type": "simple", "type_params": {"measure": {"name": "n", ` +
 			`"fill_nulls_with": 0}}}`, "COALESCE(COUNT(orders.*), 0)", "", ""},
-		{"a cumulative metric", `{"name": "x", "type": "cumulative", "type_params": {"measure": {"name": "n"}}}`, "", "", "a cumulative metric"},
+		{"a cumulative metric", `{"name": "x", "type": "cumulative", "type_params": {"measure": {"name": "n"}}}`, "", "",
+			"a cumulative metric"},
 		{"an offset", `{"name": "x", "type": "derived", "type_params": {"expr": "n", "metrics": [{"name": "n", ` +
 			`"offset_window": {"count": 1}}]}}`, "", "", "an offset in time"},
 		{"parts by their aliases", simple("n", "") + `, {"name": "y", "type": "derived", "type_params": {"expr": "(a ` +
@@ -168,12 +181,14 @@ func TestDBT(t *testing.T) {
 	} {
 		m := testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, test.metric, "", ""))))(t, test.why)
 		got := m.Metrics[len(m.Metrics)-1]
-		if got.Expr != test.expr && test.expr != "" || got.Where != test.where || !strings.Contains(got.Unsupported, test.unsupported) ||
+		if got.Expr != test.expr && test.expr != "" || got.Where != test.where ||
+			!strings.Contains(got.Unsupported, test.unsupported) ||
 			(got.Unsupported == "") != (test.unsupported == "") {
 			t.Errorf("%s: %+v", test.why, got)
 		}
 	}
-	m := testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, "", "", `, {"name": "place", "type": "unique"}`))))(t)
+	m := testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, "", "",
+		`, {"name": "place", "type": "unique"}`))))(t)
 	golden.Equal(t, "mart.fct_orders", m.Tables[0].Source)
 	golden.Equal(t, []knowledge.Relationship{
 		{From: "orders", To: "customers", On: [][2]string{{"customer_id", "id"}}},
@@ -181,12 +196,15 @@ func TestDBT(t *testing.T) {
 	}, m.Relationships)
 	sql := testutil.Value(testutil.Value(dbt.Read(strings.NewReader(fmt.Sprintf(manifest, simple("total", ""), "",
 		""))))(t).Compile(knowledge.Request{Metrics: []string{"x"}}, "sqlite"))(t)
-	golden.Equal(t, "SELECT SUM(t0.`total_measure`) AS `x` FROM (SELECT `total` AS `total_measure` FROM `mart`.`fct_orders`) AS t0", sql)
+	golden.Equal(t, "SELECT SUM(t0.`total_measure`) AS `x` FROM (SELECT `total` AS `total_measure` "+
+		"FROM `mart`.`fct_orders`) AS t0", sql)
 }
 
 // TestSnowflake: verified queries name logical columns and run; metrics of tables, of metrics, and filters.
 func TestSnowflake(t *testing.T) {
-	m := testutil.Value(snowflake.Read(strings.NewReader(`{"tables": [{"name": "revenue", "base_table": {"database": "D", "schema": "", "table": "orders"},
+	m := testutil.Value(
+		snowflake.Read(
+			strings.NewReader(`{"tables": [{"name": "revenue", "base_table": {"database": "D", "schema": "", "table": "orders"},
 	  "primary_key": {"columns": ["id"]}, "dimensions": [{"name": "id", "expr": "id"}, {"name": "status", "expr": "state", "sample_values": ["paid", 1]}],
 	  "facts": [{"name": "amount", "expr": "total", "default_aggregation": "sum"}],
 	  "metrics": [{"name": "n", "expr": "COUNT(*)"}, {"name": "mean", "expr": "amount_sum / n"}, {"name": "amount_sum", "expr": "SUM(amount)"}],
@@ -203,7 +221,8 @@ func TestSnowflake(t *testing.T) {
 	for _, x := range m.Metrics {
 		exprs = append(exprs, x.Name+": "+x.Expr+x.Unsupported)
 	}
-	golden.Equal(t, []string{"amount: SUM(revenue.amount)", "n: COUNT(revenue.*)", "mean: {amount_sum} / {n}", "amount_sum: SUM(revenue.amount)",
+	golden.Equal(t, []string{"amount: SUM(revenue.amount)", "n: COUNT(revenue.*)", "mean: {amount_sum} / {n}",
+		"amount_sum: SUM(revenue.amount)",
 		"per_order: {amount_sum} / {n}"}, exprs)
 	sql := testutil.Value(m.Statement(m.VerifiedQueries[0], nil, "sqlite"))(t)
 	rows := testutil.Value(storeDB(t, exec.Policy{}).Query(t.Context(), sql))(t, sql)
@@ -212,7 +231,9 @@ func TestSnowflake(t *testing.T) {
 
 // TestWren: every shape of a relationship and of a key, and rules that are not in force.
 func TestWren(t *testing.T) {
-	m := testutil.Value(wren.Read(strings.NewReader(`{"models": [{"name": "a", "tableReference": {"catalog": "c", "schema": "s", "table": "t"},
+	m := testutil.Value(
+		wren.Read(strings.NewReader(
+			`{"models": [{"name": "a", "tableReference": {"catalog": "c", "schema": "s", "table": "t"},
 	  "primaryKey": ["x", "y"],
 	  "uniqueKeys": ["z"], "columns": [{"name": "x", "properties": {"description": "d", "displayName": "X"}, "columnLevelAccessControl": {"name": "hide"}},
 	  {"name": "sum", "expression": "x + y", "isCalculated": true}]}, {"name": "b", "refSql": "SELECT 1 AS k", "columns": []}],
@@ -222,7 +243,8 @@ func TestWren(t *testing.T) {
 	  {"name": "many", "models": ["a", "b"], "joinType": "MANY_TO_MANY", "condition": "a.x = b.k"}],
 	 "cubes": [{"name": "c", "baseObject": "a", "measures": [{"name": "m", "expression": "SUM(sum)"}, {"name": "m", "expression": "COUNT(*)"}]}]}`)))(t)
 	golden.Equal(t, []knowledge.Relationship{
-		{Name: "ab", From: "b", To: "a", On: [][2]string{{"k", "x"}, {"l", "y"}}}, {Name: "one", From: "a", To: "b", On: [][2]string{{"z", "k"}}},
+		{Name: "ab", From: "b", To: "a", On: [][2]string{{"k", "x"}, {"l", "y"}}},
+		{Name: "one", From: "a", To: "b", On: [][2]string{{"z", "k"}}},
 	}, m.Relationships)
 	golden.Equal(t, [][]string{{"x", "y"}, {"z"}}, m.Tables[0].Keys)
 	golden.Equal(t, []knowledge.Metric{{Name: "m", Expr: "SUM(a.sum)"}, {Name: "c_m", Expr: "COUNT(a.*)"}}, m.Metrics)

@@ -32,19 +32,28 @@ func TestStatement(t *testing.T) {
 		want        string // rows, or a part of the error
 	}{
 		{"a default", "SELECT id FROM customers WHERE name = :p0", false, param("Ann"), nil, `[[1]]`},
-		{"a value in its place", "SELECT id FROM customers WHERE name = :p0", false, param("Ann"), map[string]string{"p0": "Bo"}, `[[2]]`},
-		{"an empty value is a value", "SELECT id FROM customers WHERE name = :p0", false, param("Ann"), map[string]string{"p0": ""}, `[]`},
-		{"one of two, twice", "SELECT id FROM customers WHERE name IN (:p0, :p1) OR country = :p1", false, param("Ann", "Cy"), map[string]string{"p1": "SE"},
+		{"a value in its place", "SELECT id FROM customers WHERE name = :p0", false, param("Ann"),
+			map[string]string{"p0": "Bo"}, `[[2]]`},
+		{"an empty value is a value", "SELECT id FROM customers WHERE name = :p0", false, param("Ann"),
+			map[string]string{"p0": ""}, `[]`},
+		{"one of two, twice", "SELECT id FROM customers WHERE name IN (:p0, :p1) OR country = :p1", false, param("Ann", "Cy"),
+			map[string]string{"p1": "SE"},
 			`[[1],[2]]`},
 		{"a name that begins like a parameter's", "SELECT :p0x", false, param("Ann"), nil, "placeholder"},
 		{"a parameter in a text is text", "SELECT ':p0' || :p0", false, param("!"), nil, `[[":p0!"]]`},
-		{"a value of a parameter that is not there", "SELECT 1", false, param("Ann"), map[string]string{"p7": "x"}, "has no parameter p7"},
-		{"a value that ends the text", "SELECT :p0", false, param("'; DROP TABLE orders; --"), nil, `[["'; DROP TABLE orders; --"]]`},
-		{"a table of the model has its condition and its computed column", "SELECT count(*), sum(is_paid) FROM orders", true, nil, nil, `[[4,3]]`},
-		{"a column that only a relationship names, from either side", `SELECT sum(customer), count(DISTINCT "Order") FROM orders, lines`, true, nil, nil, `[[16,3]]`},
+		{"a value of a parameter that is not there", "SELECT 1", false, param("Ann"), map[string]string{"p7": "x"},
+			"has no parameter p7"},
+		{"a value that ends the text", "SELECT :p0", false, param("'; DROP TABLE orders; --"), nil,
+			`[["'; DROP TABLE orders; --"]]`},
+		{"a table of the model has its condition and its computed column", "SELECT count(*), sum(is_paid) FROM orders", true,
+			nil, nil, `[[4,3]]`},
+		{"a column that only a relationship names, from either side",
+			`SELECT sum(customer), count(DISTINCT "Order") FROM orders, lines`, true, nil, nil, `[[16,3]]`},
 		{"a source of another name", "SELECT count(*) FROM lines", true, nil, nil, `[[4]]`},
-		{"a query with WITH", "with x AS (SELECT id FROM orders) SELECT count(*) FROM x JOIN passports ON customer = id", true, nil, nil, `[[1]]`},
-		{"a stored table that the model has not", "SELECT count(*) FROM sqlite_master", true, nil, nil, "no table of the schema"},
+		{"a query with WITH", "with x AS (SELECT id FROM orders) SELECT count(*) FROM x JOIN passports ON customer = id",
+			true, nil, nil, `[[1]]`},
+		{"a stored table that the model has not", "SELECT count(*) FROM sqlite_master", true, nil, nil,
+			"no table of the schema"},
 		{"a column that the model does not name", "SELECT price FROM lines", true, nil, nil, "no such column"},
 		{"the same without the model", `SELECT count(price) FROM "Order Details"`, true, nil, nil, `[[4]]`},
 		{"not a query", "DELETE FROM orders", false, nil, nil, "knowledge: invalid"},
@@ -65,7 +74,8 @@ func TestStatement(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.Contains(got, test.want) || strings.HasPrefix(test.want, "[") && !strings.Contains(got, `"rows":`+test.want) {
+		if !strings.Contains(got, test.want) || strings.HasPrefix(test.want, "[") &&
+			!strings.Contains(got, `"rows":`+test.want) {
 			t.Errorf("%s:\n%s\n%s\nwant %s", test.reason, sql, got, test.want)
 		}
 		for _, dialect := range []string{"duckdb", "postgres"} {
@@ -74,7 +84,8 @@ func TestStatement(t *testing.T) {
 		golden.Equal(t, before, string(testutil.Value(json.Marshal(m))(t)), test.reason+": the model itself")
 	}
 	var why *knowledge.RequestError
-	if _, err := storeModel().Statement(knowledge.VerifiedQuery{SQL: "SELECT 1"}, nil, "oracle"); !errors.As(err, &why) || why.Reason != "unsupported" {
+	if _, err := storeModel().Statement(knowledge.VerifiedQuery{SQL: "SELECT 1"}, nil, "oracle"); !errors.As(err, &why) ||
+		why.Reason != "unsupported" {
 		t.Error(err)
 	}
 }
@@ -85,9 +96,12 @@ func TestSourcesOfTheSameName(t *testing.T) {
 	for _, test := range []struct{ reason, source, sql, want string }{
 		{"its own name", "SELECT id FROM customers WHERE id < 3", "SELECT count(*) FROM customers", `[[2]]`},
 		{"its own name twice, in other letters",
-			"SELECT id FROM Customers WHERE id IN (SELECT c.id FROM customers c WHERE c.id = 1)", "SELECT count(*) FROM customers", `[[1]]`},
-		{"a name of its own WITH", "WITH orders AS (SELECT 7 AS id) SELECT id FROM orders", "SELECT id FROM customers", `[[7]]`},
-		{"another table of the model, with its deleted row", "SELECT id FROM orders", "SELECT count(*) FROM customers, orders", `[[20]]`},
+			"SELECT id FROM Customers WHERE id IN (SELECT c.id FROM customers c WHERE c.id = 1)",
+			"SELECT count(*) FROM customers", `[[1]]`},
+		{"a name of its own WITH", "WITH orders AS (SELECT 7 AS id) SELECT id FROM orders", "SELECT id FROM customers",
+			`[[7]]`},
+		{"another table of the model, with its deleted row", "SELECT id FROM orders",
+			"SELECT count(*) FROM customers, orders", `[[20]]`},
 	} {
 		m := storeModel()
 		i := slices.IndexFunc(m.Tables, func(t knowledge.Table) bool { return t.Name == "customers" })
@@ -106,7 +120,8 @@ func TestSourcesOfTheSameName(t *testing.T) {
 
 // TestStored: the column of the database behind a name of the model.
 func TestStored(t *testing.T) {
-	s := &schema.Schema{Tables: []schema.Table{{Name: "Order Details", Columns: []schema.Column{{Name: "Line"}, {Name: "price"}}},
+	s := &schema.Schema{Tables: []schema.Table{{Name: "Order Details", Columns: []schema.Column{{Name: "Line"},
+		{Name: "price"}}},
 		{Name: "orders", Schema: "shop", Columns: []schema.Column{{Name: "Id"}, {Name: "state"}}}}}
 	m := storeModel()
 	m.Tables[1].Source = "shop.orders"
@@ -131,24 +146,31 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestExpressions records the text of metrics whose parts are easily torn apart: divisions, casts, signs, brackets and conditions.
+// TestExpressions records the text of metrics whose parts are easily torn apart: divisions, casts, signs, brackets and
+// conditions.
 func TestExpressions(t *testing.T) {
 	m := knowledge.Model{
 		Tables: []knowledge.Table{{Name: "a", Keys: [][]string{{"k"}}, Time: "at", Columns: []knowledge.Column{
 			{Name: "half", Expr: "x / 2"}, {Name: "gone", Expr: "y IS NULL"}}},
 			{Name: "b", Where: "live = 1", Keys: [][]string{{"k", "n"}}}},
-		Relationships: []knowledge.Relationship{{From: "b", To: "a", On: [][2]string{{"a", "k"}}}, {Name: "twin", From: "a", To: "a", On: [][2]string{{"t", "k"}}}},
-		Metrics: []knowledge.Metric{{Name: "total", Expr: "SUM(a.x)"}, {Name: "n", Expr: "COUNT(a.*)"}, {Name: "kept", Expr: "SUM(b.v)",
-			Where: "b.v > 0 OR b.v IS NULL"}},
+		Relationships: []knowledge.Relationship{{From: "b", To: "a", On: [][2]string{{"a", "k"}}},
+			{Name: "twin", From: "a", To: "a", On: [][2]string{{"t", "k"}}}},
+		Metrics: []knowledge.Metric{{Name: "total", Expr: "SUM(a.x)"}, {Name: "n", Expr: "COUNT(a.*)"},
+			{Name: "kept", Expr: "SUM(b.v)",
+				Where: "b.v > 0 OR b.v IS NULL"}},
 	}
 	var b strings.Builder
 	for _, expr := range []string{
-		"SUM(a.x / -a.y)", "SUM(a.x / +a.y * 2)", "SUM(a.x / (a.y - 1))", "SUM(a.x / abs(a.y))", "SUM(a.x / CAST(a.y AS REAL))", "SUM(a.x / a.y / a.z)",
+		"SUM(a.x / -a.y)", "SUM(a.x / +a.y * 2)", "SUM(a.x / (a.y - 1))", "SUM(a.x / abs(a.y))",
+		"SUM(a.x / CAST(a.y AS REAL))", "SUM(a.x / a.y / a.z)",
 		"{total} / {n}",
-		"1 - {total} / ({n} - 1)", "SUM(a.x) / COUNT(DISTINCT a.y)", "COUNT(DISTINCT a.*)", "COUNT(a.y)", "MIN(a.x)", "MAX(a.half)", "AVG(a.half) - AVG(a.x)",
+		"1 - {total} / ({n} - 1)", "SUM(a.x) / COUNT(DISTINCT a.y)", "COUNT(DISTINCT a.*)", "COUNT(a.y)", "MIN(a.x)",
+		"MAX(a.half)", "AVG(a.half) - AVG(a.x)",
 		"SUM(a.gone)",
-		"SUM(CASE WHEN a.x > 1 THEN a.x / a.y ELSE 0 END)", "SUM(a.x * b.v)", "SUM(twin.x)", "{total} - {kept}", "COALESCE({kept}, 0) / NULLIF({total}, 0)",
-		"SUM(b.v) / SUM(a.x)", "COUNT(DISTINCT a.x + b.v)", "SUM(a.x) + SUM(a.x)", "-{total}", "{total} * {total}", "SUM(DISTINCT a.x)", "MAX(twin.x - a.x)",
+		"SUM(CASE WHEN a.x > 1 THEN a.x / a.y ELSE 0 END)", "SUM(a.x * b.v)", "SUM(twin.x)", "{total} - {kept}",
+		"COALESCE({kept}, 0) / NULLIF({total}, 0)",
+		"SUM(b.v) / SUM(a.x)", "COUNT(DISTINCT a.x + b.v)", "SUM(a.x) + SUM(a.x)", "-{total}", "{total} * {total}",
+		"SUM(DISTINCT a.x)", "MAX(twin.x - a.x)",
 	} {
 		for _, where := range []string{"", "a.x > a.y / 2"} {
 			m := m
@@ -158,7 +180,8 @@ func TestExpressions(t *testing.T) {
 			if where != "" {
 				continue
 			}
-			r := knowledge.Request{Metrics: []string{"m", "n"}, GroupBy: []string{"twin.at@month"}, OrderBy: []string{"-m"}, Where: []string{"twin.x = 1"}, Limit: 3}
+			r := knowledge.Request{Metrics: []string{"m", "n"}, GroupBy: []string{"twin.at@month"}, OrderBy: []string{"-m"},
+				Where: []string{"twin.x = 1"}, Limit: 3}
 			sql, err = m.Compile(r, "sqlite")
 			fmt.Fprintf(&b, "   %s %v\n", sql, err)
 		}
@@ -177,9 +200,11 @@ func TestProvenance(t *testing.T) {
 		{"has the form of a verified answer: sales", knowledge.Provenance{Kind: "confirmed-by", Name: "sales", On: "2026"}},
 		{"verified", knowledge.Provenance{Kind: "verified", Name: "sales"}},
 		{"verified, 2026", knowledge.Provenance{Kind: "verified", On: "2026"}},
-		{"verified by ann (who: Bo)", knowledge.Provenance{Kind: "verified", Owner: "ann", Params: map[string]string{"who": "Bo"}}},
+		{"verified by ann (who: Bo)", knowledge.Provenance{Kind: "verified", Owner: "ann",
+			Params: map[string]string{"who": "Bo"}}},
 		{"verified by ann, 2026 (a: 1, b: 2, c: 3)",
-			knowledge.Provenance{Kind: "verified", Owner: "ann", On: "2026", Params: map[string]string{"c": "3", "a": "1", "b": "2"}}},
+			knowledge.Provenance{Kind: "verified", Owner: "ann", On: "2026", Params: map[string]string{"c": "3", "a": "1",
+				"b": "2"}}},
 	} {
 		golden.Equal(t, test.want, test.p.String(), test.want)
 	}

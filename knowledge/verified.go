@@ -74,7 +74,9 @@ func (m Model) logical(d dialect, sql string) (string, error) {
 	var tables []string
 	for i := range m.Tables {
 		t := &m.Tables[i]
-		named := slices.ContainsFunc(s.Tables(), func(r sqlshape.TableRef) bool { return r.Base() && strings.EqualFold(r.Name, t.Name) })
+		named := slices.ContainsFunc(s.Tables(), func(r sqlshape.TableRef) bool {
+			return r.Base() && strings.EqualFold(r.Name, t.Name)
+		})
 		if !named {
 			continue
 		}
@@ -106,8 +108,8 @@ func (m Model) logical(d dialect, sql string) (string, error) {
 	return with + " " + sql, nil
 }
 
-// stored returns the source of a table for a dialect in which every WITH clause hides the stored table of its name: names
-// of the model's tables get the schema main.
+// stored returns the source of a table for a dialect in which every WITH clause hides the stored table of its name:
+// names of the model's tables get the schema main.
 func (m *Model) stored(d dialect, t *Table) string {
 	if !t.isQuery() {
 		source := cmp.Or(t.Source, t.Name)

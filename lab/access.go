@@ -71,12 +71,14 @@ func (a access) options() []texttosql.Option {
 
 // store is where answers and golds run.
 func (a access) store(find finder, workers int) *eval.Store {
-	return eval.NewStore(eval.StoreConfig{Find: find.Database, Open: a.open, Dialect: a.dialect(), Policy: a.policy(), Workers: workers})
+	return eval.NewStore(eval.StoreConfig{Find: find.Database, Open: a.open, Dialect: a.dialect(), Policy: a.policy(),
+		Workers: workers})
 }
 
 // limitsText writes the limits of a run for its contract.
 func (a access) limitsText() string {
-	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), evalbounds.Timeout, evalbounds.Rows)
+	text := fmt.Sprintf("candidate %v, scored %v and %d rows", cmp.Or(a.Timeout, 3*time.Second), evalbounds.Timeout,
+		evalbounds.Rows)
 	if a.MySQL {
 		text += ", functions of MySQL"
 	}
@@ -88,7 +90,8 @@ func (a access) limitsText() string {
 
 // contract is what a run must share with one that it is compared with, for questions asked under m.
 func (a access) contract(m training.Manifest, scorer *eval.Scorer) stats.Contract {
-	return stats.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(), Limits: a.limitsText()}
+	return stats.Contract{Prompt: m.PromptHash[:16], Schema: m.Schema, Scorer: scorer.Metrics[0].Name(),
+		Limits: a.limitsText()}
 }
 
 // readManifest reads the manifest of an adapter's training data.
@@ -98,7 +101,8 @@ func readManifest(path string) (m training.Manifest, err error) {
 		return m, fmt.Errorf("--manifest: %w", err)
 	}
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != 1 || m.PromptHash == "" {
-		return m, fmt.Errorf("--manifest %s: %w", path, cmp.Or(err, errors.New("no manifest of version 1 as export writes it")))
+		return m, fmt.Errorf("--manifest %s: %w", path,
+			cmp.Or(err, errors.New("no manifest of version 1 as export writes it")))
 	}
 	return m, nil
 }

@@ -108,10 +108,13 @@ func (a *agents) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range lines {
-		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), figure(l.TSRight), strconv.Itoa(l.Recorded),
-			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same), figure(l.ByClamp), figure(l.ByVote), figure(l.ByRepair), figure(l.Any)})
+		rows = append(rows, []string{l.System, l.Run, strconv.Itoa(l.N), strconv.Itoa(l.Right), figure(l.TSRight),
+			strconv.Itoa(l.Recorded),
+			strconv.Itoa(l.Calls), strconv.Itoa(l.Diverged), strconv.Itoa(l.Same), figure(l.ByClamp), figure(l.ByVote),
+			figure(l.ByRepair), figure(l.Any)})
 	}
-	heads := []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same", "by clamp", "by vote", "by repair", "any"}
+	heads := []string{"system", "run", "n", "right", "ts", "recorded", "calls", "diverged", "same", "by clamp", "by vote",
+		"by repair", "any"}
 	return table(p.out, heads, rows)
 }
 
@@ -137,7 +140,8 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 	if err != nil {
 		return lab, closeLab, err
 	}
-	config := eval.StoreConfig{Find: lab.folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(), Workers: a.Workers}
+	config := eval.StoreConfig{Find: lab.folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(),
+		Workers: a.Workers}
 	store := eval.NewStore(config)
 	closeLab = func() { store.Close(); pool.Close() }
 	lab.scorer = &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{Rule: "bag"}}}
@@ -151,7 +155,8 @@ func (a *agents) open(p *program) (lab *agentLab, closeLab func(), err error) {
 		return lab, closeLab, err
 	}
 	closeLab = func() { suite.Close(); store.Close(); pool.Close() }
-	lab.scorer.Metrics = append(lab.scorer.Metrics, testsuite.TS{Suites: map[string]*testsuite.Suite{"classicmodels": suite}})
+	lab.scorer.Metrics = append(lab.scorer.Metrics,
+		testsuite.TS{Suites: map[string]*testsuite.Suite{"classicmodels": suite}})
 	return lab, closeLab, nil
 }
 

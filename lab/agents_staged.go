@@ -40,7 +40,8 @@ func (s storedSteps) fixes() (list []string) {
 	return list
 }
 
-// model gives each sample of a step of perStep samples a stored reply of that step, and each repair the next stored one.
+// model gives each sample of a step of perStep samples a stored reply of that step, and each repair the next stored
+// one.
 func (s storedSteps) model(perStep int, calls *atomic.Int64) llm.Model {
 	fixes, repairs := s.fixes(), 0
 	return llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -68,7 +69,8 @@ func (s storedSteps) any(p *program, lab *agentLab, env strategy.Env, q eval.Que
 	env.Models = []llm.Model{llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		return llm.Response{Text: all[req.Sample], StopReason: llm.StopEnd}, nil
 	})}
-	out, err := agent.Staged{Stage: 2, Steps: 1, Candidates: len(all)}.Generate(p.ctx, &env, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+	out, err := agent.Staged{Stage: 2, Steps: 1, Candidates: len(all)}.Generate(p.ctx, &env,
+		strategy.Task{Question: q.Text, Evidence: q.Evidence})
 	if errors.Is(err, strategy.ErrNoCandidate) {
 		return false, nil
 	}
@@ -99,7 +101,8 @@ func replayLadder(p *program, lab *agentLab, system string) ([]agentLine, error)
 		return nil, err
 	}
 	env := strategy.Env{DB: lab.db, Schema: s}
-	line := agentLine{System: system, Run: "stage3", ByClamp: new(int), ByVote: new(int), ByRepair: new(int), Any: new(int)}
+	line := agentLine{System: system, Run: "stage3", ByClamp: new(int), ByVote: new(int), ByRepair: new(int),
+		Any: new(int)}
 	stage, perStep := int(system[len(system)-1]-'0'), 1
 	if stage >= 2 {
 		perStep = 4

@@ -14,10 +14,12 @@ func walksData(t *testing.T) string {
 	dir := data(t)
 	lines := []string{}
 	for _, seed := range []string{"a_seed1", "a_seed2"} {
-		first := map[string]string{"a_seed1": "SELECT count(*) FROM customers", "a_seed2": "SELECT count(*) FROM clients"}[seed]
+		first := map[string]string{"a_seed1": "SELECT count(*) FROM customers",
+			"a_seed2": "SELECT count(*) FROM clients"}[seed]
 		ok := map[string]string{"a_seed1": "true", "a_seed2": "false"}[seed]
 		lines = append(lines,
-			`{"run": "`+seed+`", "qid": 1, "steps": [{"thought": "t", "action": "query", "sql": "`+first+`", "ok": `+ok+`, "text": "x"}, `+
+			`{"run": "`+seed+`", "qid": 1, "steps": [{"thought": "t", "action": "query", "sql": "`+first+`", "ok": `+ok+
+				`, "text": "x"}, `+
 				`{"thought": "t", "action": "query", "sql": "SELECT 3 FROM customers LIMIT 1", "ok": true, "text": "x"}], "sql": "SELECT 3", "label": 1}`,
 			`{"run": "`+seed+`", "qid": 2, "steps": [{"thought": "t", "action": "query", "sql": "SELECT nme FROM customers", `+
 				`"ok": true, "text": "x"}], "sql": "", "label": 0}`)
@@ -34,7 +36,8 @@ func TestRunWalks(t *testing.T) {
 		calls, right                  float64
 		fault                         string
 	}{
-		{"one seed", "react", "traj:a_seed1", "0", 3, 1, ""}, // with the call that nothing is stored for: a statement fails that ran then
+		// with the call that nothing is stored for: a statement fails that ran then
+		{"one seed", "react", "traj:a_seed1", "0", 3, 1, ""},
 		{"the other seed", "react", "traj:a_seed2", "0", 4, 1, ""},
 		{"both vote", "react", "traj:a", "2", 7, 1, ""},
 		{"as published", "react-document", "traj:a_seed1", "0", 4, 1, ""},
@@ -68,7 +71,8 @@ func TestReplayWalks(t *testing.T) {
 	runs := map[string]map[string]run{"react": {}, "react-document": {}}
 	for _, o := range objects(t, out) {
 		get := func(key string) float64 { return o[key].(float64) }
-		runs[o["system"].(string)][o["run"].(string)] = run{get("n"), get("right"), get("recorded"), get("calls"), get("diverged"), get("same")}
+		runs[o["system"].(string)][o["run"].(string)] = run{get("n"), get("right"), get("recorded"), get("calls"),
+			get("diverged"), get("same")}
 	}
 	var calls, same, followed float64
 	for name, published := range runs["react-document"] {
@@ -81,7 +85,8 @@ func TestReplayWalks(t *testing.T) {
 		calls, same, followed = calls+runs["react"][name].calls, same+published.same, followed+published.n-published.diverged
 	}
 	if len(runs["react-document"]) != 10 || calls > 1340 || same < 0.99*followed || followed < 1050 {
-		t.Errorf("%d runs, %v calls of react; react-document ends as recorded in %v of %v walks", len(runs["react-document"]), calls, same, followed)
+		t.Errorf("%d runs, %v calls of react; react-document ends as recorded in %v of %v walks", len(runs["react-document"]),
+			calls, same, followed)
 	}
 	if _, _, err := evaluate(t, env, "replay-agent", "--system", "nobody"); err == nil {
 		t.Error("an unknown system: no error")
@@ -125,7 +130,8 @@ func TestRunLadder(t *testing.T) {
 	}{
 		{"staged0", 3}, {"staged1", 3}, // one call a question, since each first statement runs
 	} {
-		out, _ := measured(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "pool:spider_dev/first",
+		out, _ := measured(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model",
+			"pool:spider_dev/first",
 			"--json", "--rounds", "50")
 		lines := objects(t, out)
 		if sum := lines[len(lines)-1]; sum["n"] != 3.0 || sum["ex"] != 1.0 || sum["calls"] != tt.calls {

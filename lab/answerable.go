@@ -23,7 +23,8 @@ type answerables struct {
 }
 
 // plainPools are the default of --pool: several samples of one model.
-var plainPools = []string{"classicmodels/qwen_base_k3", "classicmodels/llama_base_k3", "samples/spider_samples_k16", "samples/grok-4-1-fast-non-reasoning_k=12"}
+var plainPools = []string{"classicmodels/qwen_base_k3", "classicmodels/llama_base_k3", "samples/spider_samples_k16",
+	"samples/grok-4-1-fast-non-reasoning_k=12"}
 
 // Help is the part of --help that explains words and keys.
 func (answerables) Help() string {
@@ -97,7 +98,8 @@ func (a *answerables) Run(p *program) error {
 func (a *answerables) tables(p *program, scores []reliabilityLine, refused []refusedLine) error {
 	var rows [][]string
 	for _, l := range scores {
-		rows = append(rows, []string{l.Score, strconv.Itoa(l.N), strconv.Itoa(l.Can), share(l.AUROC), share(l.CI[0]) + " to " + share(l.CI[1]),
+		rows = append(rows, []string{l.Score, strconv.Itoa(l.N), strconv.Itoa(l.Can), share(l.AUROC), share(l.CI[0]) +
+			" to " + share(l.CI[1]),
 			fmt.Sprintf("%.1f", l.RS10), share(l.Answered)})
 	}
 	if err := table(p.out, []string{"score", "n", "can", "AUROC", "95 %", "RS(10)", "answered"}, rows); err != nil {

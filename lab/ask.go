@@ -20,7 +20,8 @@ type asks struct {
 }
 
 // askPools are the default of --pool.
-var askPools = []string{"classicmodels/qwen_base_k3", "classicmodels/base_k3", "classicmodels/qwen_react_k3", "spider_dev/all?first=12", "bird_dev/all?first=12"}
+var askPools = []string{"classicmodels/qwen_base_k3", "classicmodels/base_k3", "classicmodels/qwen_react_k3",
+	"spider_dev/all?first=12", "bird_dev/all?first=12"}
 
 // Help is the part of --help that explains words and keys.
 func (asks) Help() string {
@@ -57,7 +58,8 @@ func (a *asks) Run(p *program) error {
 		names = a.Pool
 	}
 	bar := newProgress(p.err, "examining answers", -1)
-	loaded, err := replay.Loader{Folder: folder, Open: a.open, Dialect: a.dialect(), Step: bar.step}.Load(p.ctx, distinct(names))
+	loaded, err := replay.Loader{Folder: folder, Open: a.open, Dialect: a.dialect(), Step: bar.step}.Load(p.ctx,
+		distinct(names))
 	bar.done()
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 
 // TestAsk: the second of three questions is answered in three ways, of which one fails, the third in two.
 func TestAsk(t *testing.T) {
-	out, _ := measured(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all", "--pool", "spider_dev/all?first=1", "--below", "0.7", "--json")
+	out, _ := measured(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all", "--pool", "spider_dev/all?first=1",
+		"--below", "0.7", "--json")
 	third := 1.0 / 3
 	want := []map[string]any{
 		{"pool": "spider_dev/all", "n": 3.0, "below": 0.7, "vote": 2 * third, "asked": 2 * third, "ex": 1.0, "any": 1.0,
@@ -23,7 +24,8 @@ func TestAsk(t *testing.T) {
 			"default": map[string]any{"vote": 1.0, "asked": 0.0, "ex": 1.0}},
 	}
 	golden.Equal(t, want, objects(t, out))
-	if out, _, err := evaluate(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all"); err != nil || !strings.Contains(out, "spider_dev/all  3") {
+	if out, _, err := evaluate(t, nil, "ask", "--data", data(t), "--pool", "spider_dev/all"); err != nil ||
+		!strings.Contains(out, "spider_dev/all  3") {
 		t.Errorf("as a table: %v\n%s", err, out)
 	}
 	for _, args := range [][]string{{"--below", "1.1"}, {"--options", "1"}, {"--pool", "spider_dev/none"}} {
@@ -52,7 +54,8 @@ func TestAskRecorded(t *testing.T) {
 		first := testutil.Value(replay.Ask(loaded.Pools, tt.below, 1))(t)
 		for i, f := range got {
 			// One of 70 questions of superhero has an answer here that only runs once it is taken out of its reply.
-			if want := tt.shares[i]; math.Abs(f.Asked.Asked-want[0]) > .025 || math.Abs(f.EX-want[1]) > .01 || f.EX < f.Vote+.03 || f.Other.EX < f.Other.Vote+.03 {
+			if want := tt.shares[i]; math.Abs(f.Asked.Asked-want[0]) > .025 || math.Abs(f.EX-want[1]) > .01 ||
+				f.EX < f.Vote+.03 || f.Other.EX < f.Other.Vote+.03 {
 				t.Errorf("below %v: %+v, want %v", tt.below, f, want)
 			}
 			if one := first[i]; one.EX != one.Vote || one.Other.EX != one.Other.Vote {

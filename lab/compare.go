@@ -70,9 +70,11 @@ func (c *comparison) Run(p *program) error {
 		return err
 	}
 	if a.dataset != b.dataset {
-		return &stats.ContractError{A: a.Name, B: b.Name, Fields: []string{fmt.Sprintf("dataset: %q, %q", a.dataset, b.dataset)}}
+		return &stats.ContractError{A: a.Name, B: b.Name,
+			Fields: []string{fmt.Sprintf("dataset: %q, %q", a.dataset, b.dataset)}}
 	}
-	if _, err := stats.Pairs(a.Outcomes, b.Outcomes); err != nil { // first: without the same databases the contracts differ too
+	// first: without the same databases the contracts differ too
+	if _, err := stats.Pairs(a.Outcomes, b.Outcomes); err != nil {
 		return fmt.Errorf("%w; a question that failed is not in its file: run the command of that file again", err)
 	}
 	r, err := stats.Compare(a.Condition, b.Condition, stats.Bootstrap{Rounds: c.Rounds, Seed: c.Seed})
@@ -97,7 +99,8 @@ func (c *comparison) Run(p *program) error {
 		return err
 	}
 	return table(p.out, []string{"n", "B − A", "95 %", "by template", "better", "worse", "mid-p"}, [][]string{{
-		strconv.Itoa(line.N), points(line.Difference), interval(line.CI[0], line.CI[1]), interval(line.CIByTemplate[0], line.CIByTemplate[1]),
+		strconv.Itoa(line.N), points(line.Difference), interval(line.CI[0], line.CI[1]),
+		interval(line.CIByTemplate[0], line.CIByTemplate[1]),
 		strconv.Itoa(line.Better), strconv.Itoa(line.Worse), strconv.FormatFloat(line.MidP, 'g', 3, 64),
 	}})
 }
@@ -140,7 +143,8 @@ func (c *comparison) read(path string) (condition, error) {
 		case f.Contract == (stats.Contract{}):
 			return fail(n, "it has no contract: an older version wrote it, make the run anew")
 		case n > 1 && (f.Run != all.Name || f.Dataset != all.dataset):
-			return fail(n, "of the run %q about %q, and before of %q about %q: a file is one run", f.Run, f.Dataset, all.Name, all.dataset)
+			return fail(n, "of the run %q about %q, and before of %q about %q: a file is one run", f.Run, f.Dataset, all.Name,
+				all.dataset)
 		case contracts[f.DB] != (stats.Contract{}) && contracts[f.DB] != f.Contract:
 			return fail(n, "its contract differs from that of earlier lines about %s", f.DB)
 		case seen[key]:

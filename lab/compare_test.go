@@ -47,7 +47,8 @@ func TestCompare(t *testing.T) {
 	got := objects(t, out)[0]
 	// By hand: 4 better, 1 worse: mid-p is 2·(P(0) + P(1)/2) of Binomial(5, ½) = 2·(1 + 5/2)/32.
 	for key, want := range map[string]any{
-		"a": "base", "b": "adapter", "metric": "ex", "n": 8.0, "difference": 0.375, "better": 4.0, "worse": 1.0, "mid_p": 0.21875,
+		"a": "base", "b": "adapter", "metric": "ex", "n": 8.0, "difference": 0.375, "better": 4.0, "worse": 1.0,
+		"mid_p": 0.21875,
 	} {
 		if got[key] != want {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
@@ -59,7 +60,8 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s is %v", key, got[key])
 		}
 	}
-	if out, _, err := evaluate(t, nil, "compare", a, b, "--metric", "va"); err != nil || !strings.Contains(out, "+0.0") || !strings.Contains(out, "B adapter") {
+	if out, _, err := evaluate(t, nil, "compare", a, b, "--metric", "va"); err != nil || !strings.Contains(out, "+0.0") ||
+		!strings.Contains(out, "B adapter") {
 		t.Errorf("the table: %v\n%s", err, out)
 	}
 
@@ -76,12 +78,16 @@ func TestCompare(t *testing.T) {
 		{"another schema", runLines("b", schema, eight...), new(*stats.ContractError), "schema: \"s\", \"s2\""},
 		{"another prompt", runLines("b", prompt, eight...), new(*stats.ContractError), "prompt: \"p\", \"p2\""},
 		{"another scorer", runLines("b", scorer, eight...), new(*stats.ContractError), "scorer: \"ex_set\", \"ex_bag\""},
-		{"other data", []string{strings.ReplaceAll(runLines("b", usual, 0)[0], `"dataset":"d"`, `"dataset":"e"`)}, new(*stats.ContractError), `dataset: "d", "e"`},
+		{"other data", []string{strings.ReplaceAll(runLines("b", usual, 0)[0], `"dataset":"d"`, `"dataset":"e"`)},
+			new(*stats.ContractError), `dataset: "d", "e"`},
 		{"fewer questions", runLines("b", usual, 0, 1), new(*stats.UnpairedError), "6 only in the first"},
-		{"more questions", runLines("b", usual, append(eight, 1)...), new(*stats.UnpairedError), "1 only in the second (shop/8)"},
-		{"a contract that changes", append(runLines("b", usual, 0), runLines("b", limits, 0, 0)[1]), nil, "line 2: its contract differs"},
+		{"more questions", runLines("b", usual, append(eight, 1)...), new(*stats.UnpairedError),
+			"1 only in the second (shop/8)"},
+		{"a contract that changes", append(runLines("b", usual, 0), runLines("b", limits, 0, 0)[1]), nil,
+			"line 2: its contract differs"},
 		{"two runs", append(runLines("b", usual, 0), runLines("c", usual, 0, 0)[1]), nil, `line 2: of the run "c"`},
-		{"a question twice", append(runLines("b", usual, 0), runLines("b", usual, 0)...), nil, "line 2: question 0 stands here twice"},
+		{"a question twice", append(runLines("b", usual, 0), runLines("b", usual, 0)...), nil,
+			"line 2: question 0 stands here twice"},
 		{"no contract", runLines("b", stats.Contract{}, 0), nil, "line 1: it has no contract"},
 		{"a cut line", append(runLines("b", usual, 0), `{"v":1,"run":"b`), nil, "line 2: it is cut"},
 		{"a damaged line", append(runLines("b", usual, 0), "{]\n"), nil, "line 2: no line of lab run"},
@@ -115,16 +121,19 @@ func TestCompareRuns(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	var refused *stats.ContractError
-	if _, _, err := evaluate(t, nil, "compare", first, second); !errors.As(err, &refused) || !strings.Contains(err.Error(), "limits: \"candidate 3s") {
+	if _, _, err := evaluate(t, nil, "compare", first, second); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "limits: \"candidate 3s") {
 		t.Errorf("other limits: %v", err)
 	}
 	shorter := out("d", "--strategy", "direct", "--model", "pool:spider_dev/first", "--without-values")
-	if _, _, err := evaluate(t, nil, "compare", first, shorter); !errors.As(err, &refused) || !strings.Contains(err.Error(), "prompt: ") {
+	if _, _, err := evaluate(t, nil, "compare", first, shorter); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "prompt: ") {
 		t.Errorf("another prompt: %v", err)
 	}
 	// A run does not go on under other terms.
 	args := append([]string{"run", "--data", dir, "--dataset", "spider_dev", "--out", second}, patient[:4]...)
-	if _, _, err := evaluate(t, nil, args...); !errors.As(err, &refused) || !strings.Contains(err.Error(), "give another --out") {
+	if _, _, err := evaluate(t, nil, args...); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "give another --out") {
 		t.Errorf("going on under other limits: %v", err)
 	}
 }
@@ -133,7 +142,8 @@ func TestCompareRuns(t *testing.T) {
 func TestExport(t *testing.T) {
 	dir := data(t)
 	pairs, train := filepath.Join(dir, "pairs.jsonl"), filepath.Join(dir, "train.jsonl")
-	write(t, pairs, `{"question": "Which customers live in Norway?", "sql": "SELECT name FROM customers WHERE country = 'Norway'"}
+	write(t, pairs,
+		`{"question": "Which customers live in Norway?", "sql": "SELECT name FROM customers WHERE country = 'Norway'"}
 {"question": "What are all ids?", "sql": "SELECT id FROM customers"}
 {"question": "Which years?", "sql": "SELECT YEAR(name) FROM customers"}
 {"question": "Who?", "sql": "DROP TABLE customers"}
@@ -163,7 +173,8 @@ func TestExport(t *testing.T) {
 		{"other exemplars", []string{"--mysql", "--exemplars", pairs}, []string{"exemplars: trained with 0, run with 3"}},
 		{"another prompt", []string{"--mysql", "--without-values"}, []string{"prompt: trained with "}},
 	} {
-		run := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
+		run := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model",
+			"pool:spider_dev/first",
 			"--manifest", strings.TrimSuffix(train, ".jsonl") + ".manifest.json", "--rounds", "50"}
 		_, notes, err := evaluate(t, nil, append(run, tt.flags...)...)
 		if err != nil {
@@ -186,8 +197,10 @@ func TestExport(t *testing.T) {
 	}{
 		{"more exemplars than pairs", append(args, "--k", "9"), "the pool has 4"},
 		{"no folder to write to", append(args[:len(args)-1:len(args)-1], "/proc/none/train.jsonl"), "choose a folder"},
-		{"no such database", []string{"export", "--data", dir, "--db", "nowhere", "--pairs", pairs, "--out", train}, "nowhere"},
-		{"no such pairs", []string{"export", "--data", dir, "--db", "shop", "--pairs", "none.jsonl", "--out", train}, "none.jsonl"},
+		{"no such database", []string{"export", "--data", dir, "--db", "nowhere", "--pairs", pairs, "--out", train},
+			"nowhere"},
+		{"no such pairs", []string{"export", "--data", dir, "--db", "shop", "--pairs", "none.jsonl", "--out", train},
+			"none.jsonl"},
 	} {
 		if _, _, err := evaluate(t, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)

@@ -18,12 +18,16 @@ import (
 func twoShops(t *testing.T) string {
 	t.Helper()
 	dir := data(t)
-	makeDatabase(t, filepath.Join(dir, "db", "spider", "mall.sqlite"), `CREATE TABLE shops (name TEXT); INSERT INTO shops VALUES ('Corner'), ('Deli')`)
+	makeDatabase(t, filepath.Join(dir, "db", "spider", "mall.sqlite"),
+		`CREATE TABLE shops (name TEXT); INSERT INTO shops VALUES ('Corner'), ('Deli')`)
 	questions := filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz")
-	write(t, questions, unpack(t, questions, pack(`{"qid": 6, "db_id": "mall", "question": "Which shops are there?", "gold": "SELECT name FROM shops"}`)))
+	write(t, questions,
+		unpack(t, questions,
+			pack(`{"qid": 6, "db_id": "mall", "question": "Which shops are there?", "gold": "SELECT name FROM shops"}`)))
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	write(t, answers, unpack(t, answers, pack(`{"run": "first", "qid": 6, "db_id": "mall", "sql": "SELECT name FROM shops"}`,
-		`{"run": "second", "qid": 6, "sql": "SELECT name FROM shops WHERE 1"}`)))
+	write(t, answers,
+		unpack(t, answers, pack(`{"run": "first", "qid": 6, "db_id": "mall", "sql": "SELECT name FROM shops"}`,
+			`{"run": "second", "qid": 6, "sql": "SELECT name FROM shops WHERE 1"}`)))
 	write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"),
 		pack(`{"qid": 1, "db_id": "shop", "question": "How many customers?", "evidence": "", "difficulty": "simple", "gold": "SELECT count(*) FROM customers"}`))
 	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"),
@@ -91,15 +95,18 @@ func TestDamagedDatabase(t *testing.T) {
 			dir := twoShops(t)
 			d.damage(t, dir)
 
-			out, notes := measured(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--voter", "result", "--rounds", "20", "--json")
+			out, notes := measured(t, nil, "votes", "--data", dir, "--pool", "spider_dev/all", "--voter", "result", "--rounds",
+				"20", "--json")
 			if l := last(t, out, "voter", "result"); l["n"] != 3.0 || l["left_out"] != 3.0 {
 				t.Errorf("votes: %v\n%s", l, notes)
 			}
-			if !strings.Contains(notes, "mall") || !strings.Contains(notes, "in all: pools 1, questions 3; left out: pools 0, questions 3") {
+			if !strings.Contains(notes, "mall") ||
+				!strings.Contains(notes, "in all: pools 1, questions 3; left out: pools 0, questions 3") {
 				t.Errorf("votes does not say what it left out:\n%s", notes)
 			}
 
-			out, notes = measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--run", "first", "--rounds", "20", "--json",
+			out, notes = measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--run", "first", "--rounds", "20",
+				"--json",
 				"--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"))
 			if l := last(t, out, "metric", "ex_set"); l["value"] != 0.5 || l["n"] != 6.0 || l["faults"] != 3.0 {
 				t.Errorf("score: %v", l)
@@ -111,7 +118,8 @@ func TestDamagedDatabase(t *testing.T) {
 				}
 			}
 
-			out, notes = measured(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
+			out, notes = measured(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model",
+				"pool:spider_dev/first",
 				"--rounds", "20", "--json")
 			if l := last(t, out, "strategy", "direct"); l["n"] != 3.0 || l["left_out"] != 3.0 {
 				t.Errorf("run: %v\n%s", l, notes)
@@ -133,7 +141,8 @@ func TestDamagedPools(t *testing.T) {
 		err    string // "" for success
 	}{
 		{"cut_gzip", func(t *testing.T, dir string) { cut(t, dir, "predictions/preds_bird_dev.jsonl.gz", 60) }, named,
-			[]string{"left out: pool bird_dev/all: eval: ", "preds_bird_dev.jsonl.gz:1: the gzip file is cut off", "left out: pools 1, questions 2"},
+			[]string{"left out: pool bird_dev/all: eval: ", "preds_bird_dev.jsonl.gz:1: the gzip file is cut off",
+				"left out: pools 1, questions 2"},
 			"1 of the 2 pools"},
 		{"no_pool", func(*testing.T, string) {}, []string{"--pool", "spider_dev/all", "--pool", "spider_dev/nobody"},
 			[]string{`there is no pool "spider_dev/nobody"`, "left out: pools 1, "}, "1 of the 2 pools"},
@@ -170,7 +179,8 @@ func TestDamagedPools(t *testing.T) {
 	}
 	// Nothing left: a line for each pool, and an error.
 	out, notes, err := evaluate(t, nil, votes(data(t), "--pool", "spider_dev/nobody", "--pool", "spider_dev/noone")...)
-	if err == nil || out != "" || strings.Count(notes, "\n") != 2 || !strings.Contains(notes, "nobody") || !strings.Contains(notes, "noone") {
+	if err == nil || out != "" || strings.Count(notes, "\n") != 2 || !strings.Contains(notes, "nobody") ||
+		!strings.Contains(notes, "noone") {
 		t.Errorf("%v\n%s%s", err, out, notes)
 	}
 }
@@ -180,18 +190,21 @@ func TestFaultsAreBounded(t *testing.T) {
 	dir := data(t)
 	var questions []string
 	for i := range 300 {
-		q, _ := json.Marshal(map[string]any{"qid": i, "db_id": "shop", "question": "Q", "gold": fmt.Sprintf("SELECT f%d()", i/15)})
+		q, _ := json.Marshal(map[string]any{"qid": i, "db_id": "shop", "question": "Q",
+			"gold": fmt.Sprintf("SELECT f%d()", i/15)})
 		questions = append(questions, string(q))
 	}
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), pack(questions...))
 	answers := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, answers, `{"qid": 0, "sql": "SELECT 1"}`)
-	_, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20")
+	_, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds",
+		"20")
 	if n := strings.Count(notes, "\n"); n != 12 {
 		t.Errorf("%d lines:\n%s", n, notes)
 	}
 	for _, want := range []string{
-		"count as 0: 300 of 300", "questions_spider_dev.jsonl.gz:1: question 0 and 14 more (1, 2, 3, 4, …): the gold has no result (error)",
+		"count as 0: 300 of 300", "questions_spider_dev.jsonl.gz:1: question 0 and 14 more (1, 2, 3, 4, …): " +
+			"the gold has no result (error)",
 		"and 150 more questions, for 10 more reasons",
 	} {
 		if !strings.Contains(notes, want) {
@@ -208,7 +221,8 @@ func TestLinkOfDamagedDatabase(t *testing.T) {
 			dir := twoShops(t)
 			d.damage(t, dir)
 			var out, notes bytes.Buffer
-			err := run(t.Context(), []string{"link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all", "--json"}, &out, &notes, os.Getenv)
+			err := run(t.Context(), []string{"link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all",
+				"--json"}, &out, &notes, os.Getenv)
 			if err != nil {
 				t.Fatal(err)
 			}

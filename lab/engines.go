@@ -131,7 +131,8 @@ func (e *enginesVerb) statements(folder *pools.Folder) (list []*engineStatement,
 	seen := map[[2]string]bool{}
 	there := map[string]bool{}
 	add := func(db, kind, text string) error {
-		if text = strings.TrimSpace(text); text == "" || seen[[2]string{db, text}] || len(e.Only) > 0 && !slices.Contains(e.Only, db) {
+		if text = strings.TrimSpace(text); text == "" || seen[[2]string{db, text}] || len(e.Only) > 0 &&
+			!slices.Contains(e.Only, db) {
 			return nil
 		}
 		seen[[2]string{db, text}] = true
@@ -253,7 +254,8 @@ func (e *enginesVerb) print(p *program, statements []*engineStatement) error {
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b [2]string) int {
-		return cmp.Or(cmp.Compare(count(a[0] == "all"), count(b[0] == "all")), cmp.Compare(a[0], b[0]), cmp.Compare(b[1], a[1]))
+		return cmp.Or(cmp.Compare(count(a[0] == "all"), count(b[0] == "all")), cmp.Compare(a[0], b[0]),
+			cmp.Compare(b[1], a[1]))
 	})
 	var lines []*engineLine
 	var rows [][]string

@@ -35,11 +35,13 @@ func TestOnServer(t *testing.T) {
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
 	for name, verb := range map[string][]string{
 		"score": {"score", "--json", "--dataset", "spider_dev", "--predictions", answers, "--rounds", "10"},
-		"votes": {"votes", "--json", "--pool", "spider_dev/all", "--voter", "result", "--voter", "consensus", "--rounds", "10"},
+		"votes": {"votes", "--json", "--pool", "spider_dev/all", "--voter", "result", "--voter", "consensus", "--rounds",
+			"10"},
 		"link":  {"link", "--json", "--dataset", "spider_dev", "--presql", "spider_dev/all"},
 		"ask":   {"ask", "--json", "--pool", "spider_dev/all"},
 		"joins": {"joins", "--json"},
-		"run":   {"run", "--json", "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first", "--concurrency", "1"},
+		"run": {"run", "--json", "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/first",
+			"--concurrency", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(verb, "--data", dir)
@@ -81,7 +83,8 @@ func TestOnServerErrors(t *testing.T) {
 		{append(score, "--engine", "mysql", "--dsn", "u:s3cret@nowhere"), "--dsn cannot be read"},
 		{append(score, "--engine", "mysql", "--dsn", "u@tcp(127.0.0.1:1)/", "--suites", dir), "leave out --engine"},
 		{[]string{"engines", "--data", dir}, "needs --engine"},
-		{[]string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all", "--mysql",
+		{[]string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model", "pool:spider_dev/all",
+			"--mysql",
 			"--engine", "postgres", "--dsn", "postgres://127.0.0.1:1/x"}, "--mysql is for SQLite files"},
 	} {
 		_, _, err := evaluate(t, nil, test.args...)
@@ -103,7 +106,8 @@ func TestEngines(t *testing.T) {
 			}
 			sum := func(args ...string) (n, runs, accepted, compared, same float64) {
 				t.Helper()
-				out, _ := measured(t, nil, append(append([]string{"engines", "--json", "--list", "--data", dir}, args...), flags...)...)
+				out, _ := measured(t, nil, append(append([]string{"engines", "--json", "--list", "--data", dir}, args...),
+					flags...)...)
 				for _, o := range objects(t, out) {
 					switch {
 					case o["refused"] != nil:
@@ -113,7 +117,8 @@ func TestEngines(t *testing.T) {
 						compared, same = compared+o["compared"].(float64), same+o["same"].(float64)
 					}
 				}
-				t.Logf("%v: %v statements, the engine runs %v, accepted %v; compared %v, same %v", args, n, runs, accepted, compared, same)
+				t.Logf("%v: %v statements, the engine runs %v, accepted %v; compared %v, same %v", args, n, runs, accepted,
+					compared, same)
 				return n, runs, accepted, compared, same
 			}
 			_, runs, accepted, _, _ := sum("--some", "15")
@@ -123,7 +128,8 @@ func TestEngines(t *testing.T) {
 			// MariaDB has no CAST AS REAL, which eight golds write.
 			n, runs, accepted, compared, same := sum("--golds", "--only", "superhero")
 			if n != 70 || runs < 62 || accepted != runs || compared != runs || same < 0.95*compared {
-				t.Errorf("golds about superheroes: of %v run %v, accepted %v, compared %v, same %v", n, runs, accepted, compared, same)
+				t.Errorf("golds about superheroes: of %v run %v, accepted %v, compared %v, same %v", n, runs, accepted, compared,
+					same)
 			}
 		})
 	}

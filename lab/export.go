@@ -97,7 +97,8 @@ func (x *exporting) Run(p *program) error {
 		return err
 	}
 	m := report.Manifest
-	fmt.Fprintf(p.out, "%s: %d of %d pairs, %d exemplars a prompt of %d, prompt %.12s\n", x.Out, m.Kept, len(pairs), m.K, m.Exemplars, m.PromptHash)
+	fmt.Fprintf(p.out, "%s: %d of %d pairs, %d exemplars a prompt of %d, prompt %.12s\n", x.Out, m.Kept, len(pairs), m.K,
+		m.Exemplars, m.PromptHash)
 	return nil
 }
 

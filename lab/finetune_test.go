@@ -21,14 +21,16 @@ func TestTrainReads(t *testing.T) {
 {"question": "Which names?", "sql": "SELECT name, 'a\u0085b'\nFROM customers"}
 `)
 	manifest := strings.TrimSuffix(train, ".jsonl") + ".manifest.json"
-	if _, notes, err := evaluate(t, nil, "export", "--data", dir, "--db", "shop", "--pairs", pairs, "--k", "1", "--out", train); err != nil {
+	if _, notes, err := evaluate(t, nil, "export", "--data", dir, "--db", "shop", "--pairs", pairs, "--k", "1", "--out",
+		train); err != nil {
 		t.Fatal(err, notes)
 	}
 	check := func(path string) (string, error) {
 		out, err := exec.Command(python, "-B", filepath.Join("finetune", "train.py"), path, "--check").CombinedOutput()
 		return string(out), err
 	}
-	if out, err := check(train); err != nil || !strings.Contains(out, "3 pairs, 1 exemplars a prompt") || !strings.Contains(out, `"rate": 0.0001`) {
+	if out, err := check(train); err != nil || !strings.Contains(out, "3 pairs, 1 exemplars a prompt") ||
+		!strings.Contains(out, `"rate": 0.0001`) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	lines, _ := os.ReadFile(train)
@@ -37,11 +39,14 @@ func TestTrainReads(t *testing.T) {
 		why, lines, manifest string
 		want                 string
 	}{
-		{"another file", string(lines) + string(lines), string(about), "it is not the file that train.manifest.json describes"},
+		{"another file", string(lines) + string(lines), string(about),
+			"it is not the file that train.manifest.json describes"},
 		{"no manifest", string(lines), "", "there is no such file"},
-		{"a manifest of another version", string(lines), strings.Replace(string(about), `"version": 1`, `"version": 2`, 1), "no manifest of version 1"},
+		{"a manifest of another version", string(lines), strings.Replace(string(about), `"version": 1`, `"version": 2`, 1),
+			"no manifest of version 1"},
 		{"no JSON", string(lines), "{", "train.manifest.json: "},
-		{"a count that differs", string(lines), strings.Replace(string(about), `"kept": 3`, `"kept": 4`, 1), "the manifest counts 4"},
+		{"a count that differs", string(lines), strings.Replace(string(about), `"kept": 3`, `"kept": 4`, 1),
+			"the manifest counts 4"},
 	} {
 		write(t, train, tt.lines)
 		os.Remove(manifest)

@@ -83,7 +83,8 @@ func (g *guardVerb) Run(p *program) error {
 			continue
 		}
 		rules, err := json.Marshal(map[string][]string{
-			"DenyColumns": append([]string{}, item.Policy.DenyColumns...), "DenyTables": append([]string{}, item.Policy.DenyTables...)})
+			"DenyColumns": append([]string{}, item.Policy.DenyColumns...),
+			"DenyTables":  append([]string{}, item.Policy.DenyTables...)})
 		if err != nil {
 			return err
 		}
@@ -107,15 +108,18 @@ func (g *guardVerb) Run(p *program) error {
 		plain := len(item.Policy.DenyColumns)+len(item.Policy.DenyTables) == 0
 		wrong := row.count(item.Expect, plain, ok, late, changed, memory > 500)
 		if wrong && g.Items {
-			fmt.Fprintf(p.out, "%s (%s): answered %v, late %v, changed %v, %d MiB: %s\n", item.ID, item.Expect, ok, late, changed, memory, item.Why)
+			fmt.Fprintf(p.out, "%s (%s): answered %v, late %v, changed %v, %d MiB: %s\n", item.ID, item.Expect, ok, late,
+				changed, memory, item.Why)
 		}
 		if late || changed || memory > 500 {
 			server.stop()
 			server = nil
 		}
 	}
-	_, err = fmt.Fprintf(p.out, "executed %d of %d (plain %d of %d), files changed %d, survive late or over 500 MB %d of %d, accept refused %d of %d\n",
-		row.Executed, row.Refuse, row.PlainExecuted, row.Plain, row.Changed, row.Late, row.Survive, row.WronglyRefused, row.Accept)
+	_, err = fmt.Fprintf(p.out, "executed %d of %d (plain %d of %d), files changed %d, survive late or over 500 MB %d "+
+		"of %d, accept refused %d of %d\n",
+		row.Executed, row.Refuse, row.PlainExecuted, row.Plain, row.Changed, row.Late, row.Survive, row.WronglyRefused,
+		row.Accept)
 	return err
 }
 
@@ -145,7 +149,8 @@ func (t *guardCounts) count(expect string, plain, ok, late, changed, large bool)
 
 // start makes the fixture of the payloads' README anew, and starts the server on it.
 func (g *guardVerb) start(ctx context.Context, folder string, rules []byte) (s *mcpServer, digest [32]byte, err error) {
-	if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "policy.json"), rules, 0o600)); err != nil {
+	if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "policy.json"),
+		rules, 0o600)); err != nil {
 		return nil, digest, err
 	}
 	db, err := sql.Open("sqlite3", filepath.Join(folder, "fixture.db"))
@@ -161,7 +166,8 @@ INSERT INTO users VALUES (1,'ann','s3cret-1'),(2,'bob','s3cret-2'),(3,'cyd','s3c
 	}
 	args := make([]string, len(g.Command))
 	for i, arg := range g.Command {
-		args[i] = strings.NewReplacer("{db}", filepath.Join(folder, "fixture.db"), "{policy}", filepath.Join(folder, "policy.json")).Replace(arg)
+		args[i] = strings.NewReplacer("{db}", filepath.Join(folder, "fixture.db"), "{policy}",
+			filepath.Join(folder, "policy.json")).Replace(arg)
 	}
 	if args[0] == "--" {
 		args = args[1:]
@@ -243,7 +249,8 @@ func startMCP(ctx context.Context, args []string) (*mcpServer, error) {
 }
 
 // call reports whether a tool answered without an error. An error says that there was no reply in time.
-func (s *mcpServer) call(ctx context.Context, tool string, args map[string]any, within time.Duration) (ok bool, err error) {
+func (s *mcpServer) call(ctx context.Context, tool string, args map[string]any, within time.Duration) (ok bool,
+	err error) {
 	m, err := s.send(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, within)
 	told := len(m.Result.Content) > 0 && failed.MatchString(m.Result.Content[0].Text)
 	return err == nil && m.Error == nil && !m.Result.IsError && !told, err

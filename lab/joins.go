@@ -73,7 +73,8 @@ func (j *joins) Run(p *program) error {
 			return err
 		}
 		l := joinsOf(env.Schema)
-		all = joinLine{all.Pairs + l.Pairs, all.First + l.First, all.None + l.None, all.Unrelated + l.Unrelated, all.FalseJoins + l.FalseJoins}
+		all = joinLine{all.Pairs + l.Pairs, all.First + l.First, all.None + l.None, all.Unrelated + l.Unrelated,
+			all.FalseJoins + l.FalseJoins}
 		add(id, l)
 	}
 	if len(paths) == 0 {

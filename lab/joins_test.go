@@ -11,14 +11,16 @@ import (
 func TestJoins(t *testing.T) {
 	out, _ := measured(t, nil, "joins", "--data", evaldata.Path(t), "--json")
 	l := objects(t, out)[0]
-	if l["pairs"] != 82.0 || l["unrelated"] != 207.0 || l["first"].(float64) < 77 || l["none"].(float64) > 3 || l["false_joins"].(float64) > 4 {
+	if l["pairs"] != 82.0 || l["unrelated"] != 207.0 || l["first"].(float64) < 77 || l["none"].(float64) > 3 ||
+		l["false_joins"].(float64) > 4 {
 		t.Errorf("%v; want at least 77 first, at most 3 none and 4 false joins of 82 and 207 pairs", l)
 	}
 }
 
 func TestJoinsOfFolder(t *testing.T) {
 	dir := t.TempDir()
-	makeDatabase(t, filepath.Join(dir, "db", "any", "shop.sqlite"), `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);
+	makeDatabase(t, filepath.Join(dir, "db", "any", "shop.sqlite"),
+		`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);
 		CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES Customers(id), paid_by INTEGER REFERENCES customers(id));
 		CREATE TABLE goods (id INTEGER PRIMARY KEY, part_of INTEGER REFERENCES goods(id), whose REFERENCES orders(id));
 		CREATE TABLE moods (q INTEGER REFERENCES customers(id), goods_id BLOB);

@@ -88,11 +88,13 @@ func (k *knowledgeVerb) Run(p *program) error {
 		}
 		return jsonLines(p.out, votes)
 	}
-	fmt.Fprintf(p.out, "requests on SQLite: %d equal and %d refused of %d; the join of everything gives other rows in %d of %d\n\n",
+	fmt.Fprintf(p.out, "requests on SQLite: %d equal and %d refused of %d; the join of everything gives other rows in "+
+		"%d of %d\n\n",
 		requests.Equal, requests.Refused, requests.Requests, requests.NaiveDiffers, requests.Naive)
 	var rows [][]string
 	for _, v := range votes {
-		row := []string{strconv.Itoa(v.Statements), strconv.Itoa(v.Metrics), share(v.Right), share(v.CI[0]) + " to " + share(v.CI[1])}
+		row := []string{strconv.Itoa(v.Statements), strconv.Itoa(v.Metrics), share(v.Right), share(v.CI[0]) + " to " +
+			share(v.CI[1])}
 		for _, one := range v.ByQuestion {
 			row = append(row, share(one))
 		}
@@ -322,8 +324,8 @@ func draw(random *rand.Rand, from []ballot, n int) []ballot {
 	return drawn
 }
 
-// elect reports whether the winner is right: the result that most samples have. Ties go to a result that a request has, then to the
-// one that came first.
+// elect reports whether the winner is right: the result that most samples have. Ties go to a result that a request has,
+// then to the one that came first.
 func elect(statements, requests []ballot) bool {
 	type group struct {
 		votes   int

@@ -9,7 +9,8 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// TestKnowledge holds the figures of docs/lab/knowledge.md: all requests, and both kinds in one vote over statements alone.
+// TestKnowledge holds the figures of docs/lab/knowledge.md: all requests, and both kinds in one vote over statements
+// alone.
 func TestKnowledge(t *testing.T) {
 	dir, data := evaldata.Knowledge(t), evaldata.Path(t)
 	out, _ := measured(t, nil, "knowledge", "--dir", dir, "--data", data, "--draws", "500", "--json")

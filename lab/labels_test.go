@@ -25,18 +25,20 @@ type unlike map[verdictOf]struct {
 	why        string
 }
 
-// TestVerdictsOfMySQL: execution accuracy on the SQLite form agrees with 3,317 of the 3,334 verdicts of the source's MySQL;
-// the other 17 are listed with their reasons.
+// TestVerdictsOfMySQL: execution accuracy on the SQLite form agrees with 3,317 of the 3,334 verdicts of the source's
+// MySQL; the other 17 are listed with their reasons.
 func TestVerdictsOfMySQL(t *testing.T) {
 	folder := testutil.Value(pools.OpenFolder(evaldata.Path(t)))(t)
-	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(), Workers: 2})
+	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: mysqlite.OpenReadOnly, Policy: mysqlite.Policy(),
+		Workers: 2})
 	defer store.Close()
 	sameVerdicts(t, folder, store, unlike{
 		{30, 0}:  {3, "julianday is a function of SQLite"},
 		{144, 0}: {1, "MySQL refuses HAVING about a column that is not grouped by"},
 		{147, 0}: {1, "the same"},
 		{148, 0}: {1, "DATE_FORMAT gives a text where the gold has a date, which is one type here"},
-		{156, 0}: {3, "MySQL refuses to compare a date with a text that is none ('22005-01-01'); here nothing is found, as by the gold"},
+		{156, 0}: {3, "MySQL refuses to compare a date with a text that is none ('22005-01-01'); here nothing is found, " +
+			"as by the gold"},
 		{179, 0}: {1, "the same ('2-01-09')"},
 		{182, 0}: {1, "a comment to the end of the line: where that was is not stored"},
 		{187, 1}: {1, "SQLite has no INTERVAL 1 YEAR"},
@@ -51,7 +53,8 @@ func TestVerdictsOfMySQL(t *testing.T) {
 func TestVerdictsOnMariaDB(t *testing.T) {
 	dir := evaldata.Path(t)
 	flags, dsn, _ := dsn(t, "mysql")
-	if _, _, err := evaluate(t, nil, append([]string{"load", "--data", dir, "--only", "classicmodels"}, flags...)...); err != nil {
+	if _, _, err := evaluate(t, nil, append([]string{"load", "--data", dir, "--only", "classicmodels"},
+		flags...)...); err != nil {
 		t.Fatal(err)
 	}
 	folder := testutil.Value(pools.OpenFolder(dir))(t)

@@ -68,7 +68,8 @@ var largeData = []struct {
 	name, file string
 	tables     int
 }{
-	{"spider2_snow", "spider2_snow", 25}, {"spider2_merged", "spider2_snow", 15}, {"beaver", "beaver", 12}, {"sede", "sede", 9}, {"sede_history", "sede", 9},
+	{"spider2_snow", "spider2_snow", 25}, {"spider2_merged", "spider2_snow", 15}, {"beaver", "beaver", 12},
+	{"sede", "sede", 9}, {"sede_history", "sede", 9},
 }
 
 // Run links the questions.
@@ -88,7 +89,8 @@ func (l *large) Run(p *program) error {
 			}
 			q.questions = q.questions[:l.Limit]
 		}
-		linkers := []largeLinker{{"index", linker.Lexical{Tables: d.tables, Fill: true}, d.tables, true}, {"lexical", linker.Lexical{}, 0, false}}
+		linkers := []largeLinker{{"index", linker.Lexical{Tables: d.tables, Fill: true}, d.tables, true},
+			{"lexical", linker.Lexical{}, 0, false}}
 		if l.Judge != "" {
 			linkers = append(linkers, largeLinker{"judge", nil, 0, true})
 		}
@@ -106,7 +108,8 @@ func (l *large) Run(p *program) error {
 	}
 	var rows [][]string
 	for _, l := range list {
-		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept), fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
+		rows = append(rows, []string{l.Data, l.Linker, strconv.Itoa(l.N), share(l.AllTables), fmt.Sprintf("%.1f", l.Kept),
+			fmt.Sprintf("%.2f", l.Mean), fmt.Sprintf("%.1f", l.Worst)})
 	}
 	return table(p.out, []string{"data", "linker", "n", "all tables", "kept", "ms", "worst"}, rows)
 }
@@ -160,9 +163,11 @@ func (d largeSchema) add(s *schema.Schema, prefix string) {
 		}
 	}
 	for _, t := range d.Tables {
-		as := schema.Table{Schema: prefix + t.Schema, Name: t.Name, Kind: "table", Description: t.Description, Columns: shapes[t.Shape], PrimaryKey: t.PrimaryKey}
+		as := schema.Table{Schema: prefix + t.Schema, Name: t.Name, Kind: "table", Description: t.Description,
+			Columns: shapes[t.Shape], PrimaryKey: t.PrimaryKey}
 		for _, k := range t.Keys {
-			as.ForeignKeys = append(as.ForeignKeys, schema.ForeignKey{Columns: []string{k[0]}, RefTable: k[1], RefColumns: []string{k[2]}})
+			as.ForeignKeys = append(as.ForeignKeys, schema.ForeignKey{Columns: []string{k[0]}, RefTable: k[1],
+				RefColumns: []string{k[2]}})
 		}
 		s.Tables = append(s.Tables, as)
 	}
@@ -178,7 +183,8 @@ type largeSet struct {
 }
 
 func (l *large) questions(name, file string) (*largeSet, error) {
-	set := &largeSet{schemas: map[string]*schema.Schema{}, knowledge: map[string]string{}, merged: name == "spider2_merged"}
+	set := &largeSet{schemas: map[string]*schema.Schema{}, knowledge: map[string]string{},
+		merged: name == "spider2_merged"}
 	databases, err := files.Lines[largeSchema](filepath.Join(l.Data, "schemas", file+".jsonl.gz"))
 	if err != nil {
 		return nil, err
@@ -192,7 +198,8 @@ func (l *large) questions(name, file string) (*largeSet, error) {
 		set.schemas[d.DB] = &schema.Schema{}
 		d.add(set.schemas[d.DB], "")
 	}
-	if set.questions, err = files.Lines[largeQuestion](filepath.Join(l.Data, "questions", "questions_"+file+".jsonl.gz")); err != nil {
+	if set.questions,
+		err = files.Lines[largeQuestion](filepath.Join(l.Data, "questions", "questions_"+file+".jsonl.gz")); err != nil {
 		return nil, err
 	}
 	texts, err := files.Lines[struct{ Name, Text string }](filepath.Join(l.Data, "knowledge", file+".jsonl.gz"))
@@ -202,7 +209,8 @@ func (l *large) questions(name, file string) (*largeSet, error) {
 	for _, k := range texts {
 		set.knowledge[k.Name] = k.Text
 	}
-	past := map[string]string{"beaver": "questions/questions_beaver.jsonl.gz", "sede_history": "history/sede.jsonl.gz"}[name]
+	past := map[string]string{"beaver": "questions/questions_beaver.jsonl.gz",
+		"sede_history": "history/sede.jsonl.gz"}[name]
 	if past == "" || l.History == "" {
 		return set, nil
 	}
@@ -230,7 +238,8 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 		if of == nil {
 			return line, fmt.Errorf("no schema of the database %s", q.DB)
 		}
-		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of, Index: plain[of], Snapshot: kept[of]}
+		in := linker.Input{Question: q.Question, Evidence: s.knowledge[q.Knowledge] + q.Description, Schema: of,
+			Index: plain[of], Snapshot: kept[of]}
 		if withHistory && len(s.history) > 0 {
 			var past []memory.Exemplar
 			for _, p := range s.history {
@@ -279,7 +288,8 @@ func (s *largeSet) measure(ctx context.Context, l linker.Linker, withHistory boo
 		}
 	}
 	n := float64(max(line.N, 1))
-	line.AllTables, line.Kept, line.Mean, line.Worst = round(line.AllTables/n), round(line.Kept/n), round(line.Mean/n), round(line.Worst)
+	line.AllTables, line.Kept, line.Mean, line.Worst = round(line.AllTables/n), round(line.Kept/n), round(line.Mean/n),
+		round(line.Worst)
 	line.Calls = round(line.Calls / n)
 	return line, nil
 }

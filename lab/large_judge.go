@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// perfectJudge answers the requests of linker.PerTable as one who knows the gold: its tables are relevant, they all stay, and something
-// is missing as long as one of them was not shown.
+// perfectJudge answers the requests of linker.PerTable as one who knows the gold: its tables are relevant, they all
+// stay, and something is missing as long as one of them was not shown.
 type perfectJudge struct {
 	gold     map[string]bool // members of the families of gold tables
 	families int

@@ -146,7 +146,8 @@ func (l *link) Run(p *program) error {
 	if l.JSON {
 		return jsonLines(p.out, lines)
 	}
-	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tables kept", "tokens kept", "of 5 tables on"}, linkRows(lines))
+	return table(p.out, []string{"db", "linker", "n", "tables", "all", "precise", "columns", "all", "tables kept",
+		"tokens kept", "of 5 tables on"}, linkRows(lines))
 }
 
 // linked is one question with the tables and columns that its gold reads.
@@ -168,7 +169,8 @@ type linkKept struct {
 }
 
 // questions reads the golds' tables and columns. A gold that cannot be read is told, and left out.
-func (l *link) questions(p *program, folder *pools.Folder, databases *databases, dataset *eval.Dataset, drafts map[string][]string) (list []*linked, err error) {
+func (l *link) questions(p *program, folder *pools.Folder, databases *databases, dataset *eval.Dataset,
+	drafts map[string][]string) (list []*linked, err error) {
 	ctx := p.ctx
 	var faults []eval.Verdict
 	for _, q := range dataset.Questions {
@@ -189,7 +191,8 @@ func (l *link) questions(p *program, folder *pools.Folder, databases *databases,
 			faults = append(faults, eval.Verdict{Question: q, Fault: err.Error()})
 			continue
 		}
-		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID], known: map[string]linkKept{}}
+		x := &linked{Question: q, env: env, tables: map[string]bool{}, columns: map[string]bool{}, drafts: drafts[q.ID],
+			known: map[string]linkKept{}}
 		for _, read := range analysis.Tables {
 			if t, ok := env.Schema.Lookup("", read.Table); ok {
 				x.tables[t.Name] = true
@@ -257,7 +260,8 @@ func (l *link) links(ctx context.Context, x *linked, name, draft string) (schema
 		return l.chosen(links), err
 	default:
 		values := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return x.values, nil })
-		return linker.PreSQL{Columns: l.Columns, Wide: true, With: linker.Union{linker.Names{}, values}}.Read(ctx, x.input(), draft)
+		return linker.PreSQL{Columns: l.Columns, Wide: true, With: linker.Union{linker.Names{}, values}}.Read(ctx, x.input(),
+			draft)
 	}
 }
 

@@ -40,7 +40,8 @@ func TestLink(t *testing.T) {
 			recall, full = last.ColumnRecall, last.ColumnFull
 		}
 		if last.DB != "all" || last.Linker != "union" || recall < tt.recall || full < tt.full || *last.TokensLarge > tt.kept {
-			t.Errorf("%s: recall %.4f, full %.4f, kept %.3f; want %v, %v, %v", tt.args, recall, full, *last.TokensLarge, tt.recall, tt.full, tt.kept)
+			t.Errorf("%s: recall %.4f, full %.4f, kept %.3f; want %v, %v, %v", tt.args, recall, full, *last.TokensLarge,
+				tt.recall, tt.full, tt.kept)
 		}
 	}
 }
@@ -79,12 +80,15 @@ func TestLinkRuns(t *testing.T) {
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), questions)
 	write(t, filepath.Join(dir, "questions", "questions_bird_dev.jsonl.gz"), questions)
 	write(t, filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"), pack(
-		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
+		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`,
+		`{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
 		`{"run": "all", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "all", "qid": 2, "sql": "SELECT y FROM birds"}`))
 	write(t, filepath.Join(dir, "predictions", "preds_bird_dev.jsonl.gz"), pack(
-		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`, `{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
+		`{"run": "half", "qid": 1, "sql": "SELECT x FROM apples"}`,
+		`{"run": "half", "qid": 2, "sql": "SELECT x FROM apples"}`,
 		`{"run": "part", "qid": 1, "sql": "SELECT x FROM apples"}`))
-	if _, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all", "--verdicts", "spider_dev/all"); err == nil {
+	if _, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "spider_dev", "--presql", "spider_dev/all",
+		"--verdicts", "spider_dev/all"); err == nil {
 		t.Error("two pools are accepted")
 	}
 	for dataset, want := range map[string]float64{"spider_dev": .75, "bird_dev": .5} {
@@ -93,7 +97,8 @@ func TestLinkRuns(t *testing.T) {
 		if l := last(t, out, "linker", "mapreduce"); l["table_full"] != want || l["tables_kept"] != .5 || l["runs"] != 2.0 {
 			t.Errorf("%s: %v, want %v of half the tables", dataset, l, want)
 		}
-		if l := last(t, out, "linker", "mapreduce-lexical"); l["table_full"] != 1.0 || l["tables_kept"] != .5 || l["runs"] != 1.0 {
+		if l := last(t, out, "linker", "mapreduce-lexical"); l["table_full"] != 1.0 || l["tables_kept"] != .5 ||
+			l["runs"] != 1.0 {
 			t.Errorf("%s: %v, want all, by their words", dataset, l)
 		}
 		out, _ = measured(t, nil, "link", "--data", dir, "--dataset", dataset, "--presql", dataset+"/all", "--json")
@@ -102,7 +107,8 @@ func TestLinkRuns(t *testing.T) {
 		}
 	}
 	_, _, err := evaluate(t, nil, "link", "--data", dir, "--dataset", "spider_dev", "--presql", "bird_dev/all")
-	if want := "pool bird_dev/all answers the questions of bird_dev, not of spider_dev"; err == nil || err.Error() != want {
+	if want := "pool bird_dev/all answers the questions of bird_dev, not of spider_dev"; err == nil ||
+		err.Error() != want {
 		t.Errorf("a pool of other questions: %v, want %s", err, want)
 	}
 }

@@ -23,8 +23,8 @@ type verdict struct {
 // shownTable finds the table that a request shows.
 var shownTable = regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL TABLE|TABLE|VIEW) (.*) \($`)
 
-// verdicts returns a model that answers linker.MapReduce: the question is its only component, and a table is relevant if
-// the recorded answer reads it, with the columns that it reads.
+// verdicts returns a model that answers linker.MapReduce: the question is its only component, and a table is relevant
+// if the recorded answer reads it, with the columns that it reads.
 func (x *linked) verdicts(ctx context.Context, answer string) (llm.Model, error) {
 	links, err := linker.PreSQL{Columns: true, With: linker.Union{}}.Read(ctx, x.input(), answer)
 	if err != nil {

@@ -75,7 +75,8 @@ func TestLoad(t *testing.T) {
 				t.Errorf("%q, %v", text, err)
 			}
 			var photo []byte
-			if err := db.QueryRow(`SELECT photo FROM Person WHERE Id = 1`).Scan(&photo); err != nil || string(photo) != "\x00\xff" {
+			if err := db.QueryRow(`SELECT photo FROM Person WHERE Id = 1`).Scan(&photo); err != nil ||
+				string(photo) != "\x00\xff" {
 				t.Errorf("%q, %v", photo, err)
 			}
 			for statement, why := range map[string]string{
@@ -137,13 +138,16 @@ func TestLoadScript(t *testing.T) {
 	os.Rename(path, filepath.Join(dir, "db", "spider", "scripted.sqlite"))
 	script := filepath.Join(dir, "db", "spider", "scripted.mysql.sql")
 	args := append([]string{"load", "--json", "--data", dir, "--only", "scripted"}, flags...)
-	write(t, script, "CREATE DATABASE IF NOT EXISTS `scripted`; USE `scripted`; CREATE TABLE a (b ENUM('x')); INSERT INTO a VALUES ('x')")
+	write(t, script, "CREATE DATABASE IF NOT EXISTS `scripted`; USE `scripted`; CREATE TABLE a (b ENUM('x')); "+
+		"INSERT INTO a VALUES ('x')")
 	out, _, err := evaluate(t, nil, args...)
-	if want := []map[string]any{{"db": "scripted", "tables": 1.0, "rows": 1.0, "same": false}}; err != nil || !cmp.Equal(want, objects(t, out)) {
+	if want := []map[string]any{{"db": "scripted", "tables": 1.0, "rows": 1.0, "same": false}}; err != nil ||
+		!cmp.Equal(want, objects(t, out)) {
 		t.Errorf("%s, %v", out, err)
 	}
 	write(t, script, "USE `elsewhere`; CREATE TABLE a (b INT)")
-	if _, _, err := evaluate(t, nil, args...); err == nil || !strings.Contains(err.Error(), `a database "elsewhere", not "scripted"`) {
+	if _, _, err := evaluate(t, nil, args...); err == nil ||
+		!strings.Contains(err.Error(), `a database "elsewhere", not "scripted"`) {
 		t.Errorf("%v", err)
 	}
 	// An interrupted load is no other database of that name: it is made anew.

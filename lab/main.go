@@ -6,8 +6,8 @@
 //	go run . compare A.jsonl B.jsonl               compare two files of run --out
 //	go run . export --db FILE --pairs FILE --out train.jsonl
 //
-// Each verb explains its flags and the keys of its JSON with --help. A progress bar goes to standard error, a table or JSON
-// lines to standard output.
+// Each verb explains its flags and the keys of its JSON with --help. A progress bar goes to standard error, a table or
+// JSON lines to standard output.
 package main
 
 import (
@@ -37,7 +37,9 @@ func main() {
 	}
 	if err != nil {
 		// Joined errors have one line each.
-		fmt.Fprintln(os.Stderr, "lab: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+		fmt.Fprintln(os.Stderr, "lab: "+strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool {
+			return r == '\n' || r == '\r'
+		}), "; "))
 		os.Exit(1)
 	}
 }
@@ -86,7 +88,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer, getenv func(st
 		kong.Description("Measures votes, files of answers and strategies on evaluation data."),
 		kong.Writers(out, errs),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "asking": getenv("TEXTTOSQL_DATA_ASKING"), "knowledge": getenv("TEXTTOSQL_DATA_KNOWLEDGE"), "specs": "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus(), "temp": os.TempDir()},
+		kong.Vars{"data": getenv("TEXTTOSQL_DATA"), "asking": getenv("TEXTTOSQL_DATA_ASKING"),
+			"knowledge": getenv("TEXTTOSQL_DATA_KNOWLEDGE"),
+			"specs":     "pool:NAME[,NAME…], phases:NAME[,NAME…][?keep=scope], traj:NAME, " + providers.Specs, "cpus": cpus(),
+			"temp": os.TempDir()},
 	)
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ import (
 func data(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"),
+		`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
 		INSERT INTO customers VALUES (1, 'Ada', 'UK'), (2, 'Bob', 'USA'), (3, 'Cyd', 'USA')`)
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), pack(
 		`{"qid": 1, "db_id": "shop", "question": "How many customers are there?", "gold": "SELECT count(*) FROM customers"}`,
@@ -36,9 +37,11 @@ func data(t *testing.T) string {
 	}
 	for i, run := range []string{"first", "second", "third"} {
 		answer(run, 1, "shop", "SELECT count(*) FROM customers")
-		answer(run, 2, "shop", []string{"SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers WHERE country = 'UK'",
+		answer(run, 2, "shop", []string{"SELECT name FROM customers WHERE country = 'USA'",
+			"SELECT name FROM customers WHERE country = 'UK'",
 			"SELECT nme FROM customers"}[i])
-		answer(run, 3, "shop", []string{"SELECT name FROM customers", "SELECT * FROM customers", "SELECT * FROM customers"}[i])
+		answer(run, 3, "shop", []string{"SELECT name FROM customers", "SELECT * FROM customers",
+			"SELECT * FROM customers"}[i])
 		answer(run, 4, "shop", "SELECT 2020")
 		answer(run, 5, "farm", "SELECT 1")
 		answer(run, 99, "shop", "SELECT 1")
@@ -118,25 +121,34 @@ func TestBadInput(t *testing.T) {
 		{"unknown_flag", []string{"votes", "--nothing"}, []string{"--nothing", "--help"}},
 		{"no_data", []string{"votes"}, []string{"data"}},
 		{"no_folder", []string{"votes", "--data", "/nowhere"}, []string{"/nowhere"}},
-		{"unknown_pool", []string{"votes", "--data", dir, "--pool", "spider_dev/nobody"}, []string{`"spider_dev/nobody"`, predictions}},
+		{"unknown_pool", []string{"votes", "--data", dir, "--pool", "spider_dev/nobody"},
+			[]string{`"spider_dev/nobody"`, predictions}},
 		{"no_such_pool", []string{"votes", "--data", dir, "--pool", "x"}, []string{`"x"`, "DATASET/RUN"}},
 		{"unknown_voter", []string{"votes", "--data", dir, "--voter", "x"}, []string{`"x"`, "consensus"}},
-		{"truncated_gzip", []string{"votes", "--data", broken, "--pool", "spider_dev/all"}, []string{"preds_spider_dev.jsonl.gz", "gzip"}},
+		{"truncated_gzip", []string{"votes", "--data", broken, "--pool", "spider_dev/all"},
+			[]string{"preds_spider_dev.jsonl.gz", "gzip"}},
 		{"negative_rounds", []string{"votes", "--data", dir, "--rounds", "-1"}, []string{"--rounds"}},
 		{"no_predictions", score("/nowhere/x"), []string{"/nowhere/x"}},
 		{"empty_predictions", score(file("e.jsonl", "")), []string{"e.jsonl", "empty"}},
 		{"broken_line", score(file("b.jsonl", "{\"qid\": 1, \"sql\": \"SELECT 1\"}\n{\"qid\": 2,\n")), []string{"b.jsonl:2"}},
-		{"no_statement", score(file("n.jsonl", "{\"qid\": 1, \"sql\": \"SELECT 1\"}\n{\"qid\": 2}\n")), []string{"n.jsonl:2", "sql"}},
+		{"no_statement", score(file("n.jsonl", "{\"qid\": 1, \"sql\": \"SELECT 1\"}\n{\"qid\": 2}\n")),
+			[]string{"n.jsonl:2", "sql"}},
 		{"unknown_run", append(score(predictions), "--run", "x"), []string{`"x"`, predictions}},
-		{"unknown_dataset", []string{"score", "--data", dir, "--dataset", "x", "--predictions", predictions}, []string{`"x"`, "spider_dev"}},
-		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"), []string{`"x"`, "direct, direct-refine, self-consistency, "}},
-		{"steps_of_whole_statements", live("--strategy", "maker", "--model", "pool:spider_dev/all"), []string{"maker", "phases:spider_dev/all"}},
+		{"unknown_dataset", []string{"score", "--data", dir, "--dataset", "x", "--predictions", predictions},
+			[]string{`"x"`, "spider_dev"}},
+		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"),
+			[]string{`"x"`, "direct, direct-refine, self-consistency, "}},
+		{"steps_of_whole_statements", live("--strategy", "maker", "--model", "pool:spider_dev/all"),
+			[]string{"maker", "phases:spider_dev/all"}},
 		{"unknown_model", live("--strategy", "direct", "--model", "x:y"), []string{"x:y", "openai:NAME"}},
 		{"unknown_pool_model", live("--strategy", "direct", "--model", "pool:spider_dev/x"), []string{"spider_dev/x"}},
 		{"no_key", live("--strategy", "direct", "--model", "openai:m"), []string{"OPENAI_API_KEY"}},
-		{"samples_of_direct", live("--strategy", "direct", "--samples", "3", "--model", "pool:spider_dev/all"), []string{"Direct"}},
-		{"no_place_for_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", "/nowhere/x"), []string{"/nowhere/x"}},
-		{"foreign_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", file("o.jsonl", "hello\n")), []string{"o.jsonl: line 1"}},
+		{"samples_of_direct", live("--strategy", "direct", "--samples", "3", "--model", "pool:spider_dev/all"),
+			[]string{"Direct"}},
+		{"no_place_for_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", "/nowhere/x"),
+			[]string{"/nowhere/x"}},
+		{"foreign_out", live("--strategy", "direct", "--model", "pool:spider_dev/all", "--out", file("o.jsonl", "hello\n")),
+			[]string{"o.jsonl: line 1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

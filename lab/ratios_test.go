@@ -38,8 +38,8 @@ func gated(t *testing.T, measure func() string) {
 	}
 }
 
-// TestScaleRatio: a warm question at 10,000 tables costs at most six times one at 100, and the first one grows no faster than
-// the schema. docs/lab/scale.md has the ratio that is wanted, 2.
+// TestScaleRatio: a warm question at 10,000 tables costs at most six times one at 100, and the first one grows no
+// faster than the schema. docs/lab/scale.md has the ratio that is wanted, 2.
 func TestScaleRatio(t *testing.T) {
 	s := scale{Warm: 20, Timeout: time.Minute, Dir: t.TempDir()}
 	measure := func(tables int, database string) scaled {
@@ -59,12 +59,13 @@ func TestScaleRatio(t *testing.T) {
 	})
 }
 
-// TestOwnRatio compares the CPU of a question with HTTP calls and a query by database/sql, in one process with the provider.
-// docs/lab/scale.md has the ratios that are wanted, 6 and 3. The calls by hand are mostly calls of the system, which cost
-// three times as much on one machine as on another: so the bounds leave room.
+// TestOwnRatio compares the CPU of a question with HTTP calls and a query by database/sql, in one process with the
+// provider. docs/lab/scale.md has the ratios that are wanted, 6 and 3. The calls by hand are mostly calls of the
+// system, which cost three times as much on one machine as on another: so the bounds leave room.
 func TestOwnRatio(t *testing.T) {
 	const statement = "SELECT count(*) FROM customers"
-	const reply = `{"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "` + statement + `"}}],
+	const reply = `{"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "` + statement +
+		`"}}],
 		"usage": {"prompt_tokens": 100, "completion_tokens": 10}}`
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -73,7 +74,8 @@ func TestOwnRatio(t *testing.T) {
 	}))
 	defer provider.Close()
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
-	makeDatabase(t, path, "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada')")
+	makeDatabase(t, path, "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, "+
+		"'Ada')")
 	db := testutil.Value(sql.Open("sqlite3", "file:"+path+"?mode=ro"))(t)
 	defer db.Close()
 
@@ -115,8 +117,8 @@ func TestOwnRatio(t *testing.T) {
 	}
 }
 
-// TestStreamRatio compares the CPU of a stream that is written as CSV with the same rows by database/sql and encoding/csv.
-// docs/lab/scale.md compares the command with the clients of the databases.
+// TestStreamRatio compares the CPU of a stream that is written as CSV with the same rows by database/sql and
+// encoding/csv. docs/lab/scale.md compares the command with the clients of the databases.
 func TestStreamRatio(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orders.sqlite")
 	makeDatabase(t, path, `CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT, amount REAL, placed TEXT, note TEXT);

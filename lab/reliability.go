@@ -23,7 +23,8 @@ func writeReliability(path string, lines []replay.Line, voter string) error {
 // bins are the tenths of confidence.
 const bins = 10
 
-// reliabilityPicture has a bar a tenth of confidence: the share of right answers, its 95 % interval (Wilson), and the number of questions.
+// reliabilityPicture has a bar a tenth of confidence: the share of right answers, its 95 % interval (Wilson), and the
+// number of questions.
 func reliabilityPicture(outcomes []eval.Outcome) string {
 	var n, right, sure [bins]float64
 	for _, o := range outcomes {
@@ -45,7 +46,8 @@ func reliabilityPicture(outcomes []eval.Outcome) string {
 	for i := 0; i <= bins; i += 2 {
 		v := float64(i) / bins
 		fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1f" stroke="#e3e7ec"/><text x="%.1f" y="%.1f" text-anchor="end">%d %%</text>`+
-			`<text x="%.1f" y="%.1f" text-anchor="middle">%.1f</text>`+"\n", x(0), y(v), x(1), x(0)-6, y(v)+4, 10*i, x(v), y(0)+18, v)
+			`<text x="%.1f" y="%.1f" text-anchor="middle">%.1f</text>`+"\n", x(0), y(v), x(1), x(0)-6, y(v)+4, 10*i, x(v),
+			y(0)+18, v)
 	}
 	for i := range bins {
 		if n[i] == 0 {
@@ -54,9 +56,11 @@ func reliabilityPicture(outcomes []eval.Outcome) string {
 		p, at := right[i]/n[i], float64(i)/bins
 		z, m := 1.96, n[i]
 		mid, half := (p+z*z/(2*m))/(1+z*z/m), z/(1+z*z/m)*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-		fmt.Fprintf(&b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#7fa8d9"><title>confidence %.2f in the mean, %.1f of %.0f right</title></rect>`+
-			`<path d="M%.1f %.1fV%.1f" stroke="#22303f" stroke-width="1.5"/><text class="n" x="%.1f" y="%.1f" text-anchor="middle">%.0f</text>`+"\n",
-			x(at)+2, y(p), side/bins-4, y(0)-y(p), sure[i]/m, right[i], m, x(at+.05), y(mid-half), y(mid+half), x(at+.05), y(0)-6, m)
+		fmt.Fprintf(&b,
+			`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#7fa8d9"><title>confidence %.2f in the mean, %.1f of %.0f right</title></rect>`+
+				`<path d="M%.1f %.1fV%.1f" stroke="#22303f" stroke-width="1.5"/><text class="n" x="%.1f" y="%.1f" text-anchor="middle">%.0f</text>`+"\n",
+			x(at)+2, y(p), side/bins-4, y(0)-y(p), sure[i]/m, right[i], m, x(at+.05), y(mid-half), y(mid+half), x(at+.05),
+			y(0)-6, m)
 	}
 	fmt.Fprintf(&b, `<path d="M%.1f %.1fL%.1f %.1f" stroke="#b3541e" stroke-dasharray="4 4" fill="none"/>
 <text x="%.1f" y="%.1f" text-anchor="middle">confidence; dashed: as often right as sure</text>

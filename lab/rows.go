@@ -78,7 +78,8 @@ type rowsLine struct {
 	refused map[string]int
 }
 
-var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ", "differ", "order_differs", "limit", "unfenced",
+var rowsKeys = []string{"n", "accepted", "with_rules", "same", "names_differ", "undetermined", "counts_differ",
+	"differ", "order_differs", "limit", "unfenced",
 	"golds", "golds_fenced"}
 
 func newRowsLine(db string) *rowsLine { return &rowsLine{db, map[string]int{}, map[string]int{}} }
@@ -104,9 +105,11 @@ func (l *rowsLine) add(o *rowsLine) {
 // count counts one outcome, under its own key and those that hold it.
 func (l *rowsLine) count(o outcome) {
 	keys := map[string]string{
-		"limit": "n limit", "refused": "n accepted", "same": "n accepted with_rules same", "names differ": "n accepted with_rules same names_differ",
-		"undetermined": "n accepted with_rules undetermined", "counts differ": "n accepted with_rules undetermined counts_differ",
-		"differ": "n accepted with_rules differ",
+		"limit": "n limit", "refused": "n accepted", "same": "n accepted with_rules same",
+		"names differ":  "n accepted with_rules same names_differ",
+		"undetermined":  "n accepted with_rules undetermined",
+		"counts differ": "n accepted with_rules undetermined counts_differ",
+		"differ":        "n accepted with_rules differ",
 	}
 	for _, key := range strings.Fields(cmp.Or(keys[o.Was], "n")) {
 		l.n[key]++
@@ -147,7 +150,8 @@ func (v *rowsVerb) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		list, err := (&enginesVerb{Only: v.Only, Some: v.Some, Golds: v.Golds || v.Cost || v.Generated > 0}).statements(folder)
+		list, err := (&enginesVerb{Only: v.Only, Some: v.Some, Golds: v.Golds || v.Cost ||
+			v.Generated > 0}).statements(folder)
 		if err != nil && len(v.Only) == 0 {
 			return err
 		}
@@ -216,7 +220,8 @@ func (v *rowsVerb) Run(p *program) error {
 		return err
 	}
 	if golds := all.n["golds"]; golds > 0 {
-		fmt.Fprintf(p.out, "%d of %d golds need a fence: %.1f %%\n", all.n["golds_fenced"], golds, 100*float64(all.n["golds_fenced"])/float64(golds))
+		fmt.Fprintf(p.out, "%d of %d golds need a fence: %.1f %%\n", all.n["golds_fenced"], golds,
+			100*float64(all.n["golds_fenced"])/float64(golds))
 	}
 	rows = nil
 	for _, why := range slices.SortedFunc(maps.Keys(all.refused), func(a, b string) int {
@@ -262,7 +267,8 @@ func ruledQuery(ctx context.Context, r *exec.Runner, text string) (t *result.Tab
 }
 
 // compare runs statements on both sides.
-func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []ruledStatement) (*rowsLine, error) {
+func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statements []ruledStatement) (*rowsLine,
+	error) {
 	line := newRowsLine(b.id)
 	bar := newProgress(p.err, b.id, len(statements))
 	var (
@@ -314,7 +320,8 @@ func (v *rowsVerb) compare(p *program, b *rowsBase, bounds exec.Bounds, statemen
 	return line, err
 }
 
-// compareOrder runs a statement with the rules on the database and on the twin, where other rows are hidden: both report the same.
+// compareOrder runs a statement with the rules on the database and on the twin, where other rows are hidden: both
+// report the same.
 func (o *outcome) compareOrder(ctx context.Context, here, there *exec.Runner) {
 	if o.Was == "not accepted" || o.Was == "limit" {
 		return
@@ -347,7 +354,8 @@ func isLimit(err error) bool {
 var limited = regexp.MustCompile(`(?is)\blimit\b[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\s*)?;?\s*$`)
 
 // tied is an ORDER BY to which something can be added.
-var tied = regexp.MustCompile(`(?is)(\border\s+by\b(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(\s+limit\b|\s*;?\s*$)`)
+var tied = regexp.MustCompile(
+	`(?is)(\border\s+by\b(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(\s+limit\b|\s*;?\s*$)`)
 
 var ordered = regexp.MustCompile(`(?is)\border\s+by\b[^()]*$`)
 
@@ -428,7 +436,8 @@ func reason(err error) string {
 
 // generate writes statements about the database.
 func (b *rowsBase) generate(n int, seed uint64) (list []ruledStatement) {
-	g := &generator{b: b, l: b.whole.Language(), r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{}, values: map[string][]any{}}
+	g := &generator{b: b, l: b.whole.Language(), r: rand.New(rand.NewPCG(seed, 30)), seen: map[string]bool{},
+		values: map[string][]any{}}
 	for tries := 0; len(list) < n && tries < 20*n; tries++ {
 		if text := g.statement(); !g.seen[text] {
 			g.seen[text] = true

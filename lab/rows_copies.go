@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/lab/internal/ported"
 )
 
-// withStatistics returns the path of a SQLite file with the same rows and statistics, which the file of the data has not: without
-// them no plan depends on rows. Costs are those of the data as it is.
+// withStatistics returns the path of a SQLite file with the same rows and statistics, which the file of the data has
+// not: without them no plan depends on rows. Costs are those of the data as it is.
 func (v *rowsVerb) withStatistics(ctx context.Context, id, path, temp string) (string, error) {
 	if v.Engine != "" || v.Cost {
 		return path, nil
@@ -122,7 +122,8 @@ func (v *rowsVerb) copiesOfFile(ctx context.Context, b *rowsBase, path, temp str
 			}
 			name := l.Quote(t.Name)
 			texts = append(texts, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+")",
-				"INSERT INTO "+name+" SELECT * FROM copied."+name+fmt.Sprintf(" ORDER BY (row_number() OVER () * %d) %% 10007", prime))
+				"INSERT INTO "+name+" SELECT * FROM copied."+name+fmt.Sprintf(" ORDER BY (row_number() OVER () * %d) %% 10007",
+					prime))
 		}
 		if err := errors.Join(execAll(ctx, open(shuffled), texts...), err); err != nil {
 			return pools, err
@@ -158,7 +159,8 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 			return nil, err
 		}
 		defer maker.Close()
-		for _, text := range []string{"DROP DATABASE IF EXISTS " + l.Quote(copied), "DROP DATABASE IF EXISTS " + l.Quote(shuffled),
+		for _, text := range []string{"DROP DATABASE IF EXISTS " + l.Quote(copied), "DROP DATABASE IF EXISTS " +
+			l.Quote(shuffled),
 			"CREATE DATABASE " + l.Quote(copied) + " TEMPLATE " + l.Quote(name)} {
 			if err := execAll(ctx, maker, text); err != nil {
 				return nil, err
@@ -178,7 +180,8 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 		for i := range b.schema.Tables {
 			if t := &b.schema.Tables[i]; t.Kind != "view" {
 				q := l.Quote(t.Name)
-				shuffle = append(shuffle, "CREATE TABLE shuffled__ AS SELECT * FROM "+q+" ORDER BY md5("+q+"::text)", "DROP TABLE "+q+" CASCADE",
+				shuffle = append(shuffle, "CREATE TABLE shuffled__ AS SELECT * FROM "+q+" ORDER BY md5("+q+"::text)", "DROP TABLE "+
+					q+" CASCADE",
 					"ALTER TABLE shuffled__ RENAME TO "+q)
 			}
 		}
@@ -188,7 +191,8 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 		if err := one("DROP DATABASE IF EXISTS " + l.Quote(database)); err != nil {
 			return nil, err
 		}
-		if err := one("CREATE DATABASE " + l.Quote(database) + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"); err != nil {
+		if err := one("CREATE DATABASE " + l.Quote(database) +
+			" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +203,8 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 		}
 		q := l.Quote(t.Name)
 		from := " FROM " + l.Quote(name) + "." + q + " WHERE " + b.rules[t.Name].written("")
-		fill = append(fill, "CREATE TABLE "+q+" LIKE "+l.Quote(name)+"."+q, "INSERT INTO "+q+" SELECT *"+from, "ANALYZE TABLE "+q)
+		fill = append(fill, "CREATE TABLE "+q+" LIKE "+l.Quote(name)+"."+q, "INSERT INTO "+q+" SELECT *"+from,
+			"ANALYZE TABLE "+q)
 		shuffle = append(shuffle, "CREATE TABLE "+q+" AS SELECT *"+from+" ORDER BY rand(7)")
 	}
 	if err := open(copied, fill...); err != nil {

@@ -39,10 +39,12 @@ func printCosts(p *program, lines []costLine) error {
 	var rows [][]string
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	for _, l := range lines {
-		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.Open), f(l.Open50), f(l.Open95),
+		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.Open), f(l.Open50),
+			f(l.Open95),
 			f(l.Shut50), f(l.Shut95), strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
 	}
-	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "fenced p50", "p95", "m", "rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
+	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "fenced p50", "p95", "m",
+		"rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)
 }
 
 // rounds is how often a statement is timed; the shortest time counts.
@@ -93,7 +95,8 @@ func withAll(lines []costLine) []costLine {
 	}
 	all := costLine{DB: "all"}
 	for _, l := range lines {
-		all.toHand, all.toCopy, all.filter = append(all.toHand, l.toHand...), append(all.toCopy, l.toCopy...), append(all.filter, l.filter...)
+		all.toHand, all.toCopy, all.filter = append(all.toHand, l.toHand...), append(all.toCopy, l.toCopy...),
+			append(all.filter, l.filter...)
 		all.open, all.shut = append(all.open, l.open...), append(all.shut, l.shut...)
 	}
 	all.sum()

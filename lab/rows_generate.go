@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// generator writes random statements about the tables of a database: joins of all kinds, subqueries, expressions over names,
-// set operations, windows.
+// generator writes random statements about the tables of a database: joins of all kinds, subqueries, expressions over
+// names, set operations, windows.
 type generator struct {
 	b      *rowsBase
 	l      exec.Language
@@ -125,19 +125,23 @@ func (g *generator) condition(refs, outer []ref, depth int) string {
 		return g.column(all) + " = " + g.column(all)
 	case n == 6:
 		r := g.base()
-		return g.one("EXISTS", "NOT EXISTS") + " (SELECT 1 FROM " + r.text + " WHERE " + g.condition([]ref{r}, all, depth-1) + ")"
+		return g.one("EXISTS", "NOT EXISTS") + " (SELECT 1 FROM " + r.text + " WHERE " +
+			g.condition([]ref{r}, all, depth-1) + ")"
 	case n == 7:
 		r := g.base()
-		return g.column(all) + g.one(" IN", " NOT IN") + " (SELECT " + g.column([]ref{r}) + " FROM " + r.text + " WHERE " + g.condition([]ref{r}, nil, depth-1) + ")"
+		return g.column(all) + g.one(" IN", " NOT IN") + " (SELECT " + g.column([]ref{r}) + " FROM " + r.text + " WHERE " +
+			g.condition([]ref{r}, nil, depth-1) + ")"
 	case n == 8:
 		r := g.base()
-		return g.column(all) + g.one(" > ", " = ", " < ") + "(SELECT " + g.one("max", "min", "count") + "(" + g.column([]ref{r}) + ") FROM " + r.text + ")"
+		return g.column(all) + g.one(" > ", " = ", " < ") + "(SELECT " + g.one("max", "min", "count") + "(" +
+			g.column([]ref{r}) + ") FROM " + r.text + ")"
 	default:
 		return "(" + g.condition(refs, outer, depth-1) + g.one(" AND ", " OR ") + g.condition(refs, outer, depth-1) + ")"
 	}
 }
 
-// query returns a query and the number of its columns, which are called c0, c1, …; columns is how many there must be, 0: any.
+// query returns a query and the number of its columns, which are called c0, c1, …; columns is how many there must be,
+// 0: any.
 func (g *generator) query(depth, columns int) (string, int) {
 	refs := []ref{g.from(depth)}
 	from := refs[0].text

@@ -77,7 +77,8 @@ func (v *rowsVerb) base(ctx context.Context, id, path, temp string) (b *rowsBase
 	if b.schema, err = b.whole.Schema(ctx); err != nil {
 		return b, err
 	}
-	policy, scope := exec.Policy{Rows: map[string]string{}, Reveal: reveal.Reveal}, &exec.Scope{Key: "lab", Params: map[string]any{}}
+	policy, scope := exec.Policy{Rows: map[string]string{}, Reveal: reveal.Reveal},
+		&exec.Scope{Key: "lab", Params: map[string]any{}}
 	for i := range b.schema.Tables {
 		t := &b.schema.Tables[i]
 		if t.Kind == "view" {
@@ -158,7 +159,8 @@ func chooseRule(ctx context.Context, db *sql.DB, l exec.Language, t *schema.Tabl
 			r.text = column + " IN (" + strings.Join(in, ", ") + ")"
 			return r, nil
 		default:
-			return rowRule{"(" + column + " <> :" + param(0) + " OR " + column + " IS NULL)", map[string]any{param(0): values[len(values)-1]}}, nil
+			return rowRule{"(" + column + " <> :" + param(0) + " OR " + column + " IS NULL)",
+				map[string]any{param(0): values[len(values)-1]}}, nil
 		}
 	}
 	key := t.Columns[0].Name
@@ -179,7 +181,8 @@ func chooseRule(ctx context.Context, db *sql.DB, l exec.Language, t *schema.Tabl
 
 // valuesOf returns the values of a column in order; an error where one is neither a number nor a text.
 func valuesOf(ctx context.Context, db *sql.DB, column, from string) (values []any, counts []int, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT "+column+", count(*) FROM "+from+" WHERE "+column+" IS NOT NULL GROUP BY "+column+" ORDER BY "+column+" LIMIT 41")
+	rows, err := db.QueryContext(ctx, "SELECT "+column+", count(*) FROM "+from+" WHERE "+column+" IS NOT NULL GROUP BY "+
+		column+" ORDER BY "+column+" LIMIT 41")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -194,17 +194,22 @@ func (l *live) Run(p *program) error {
 		return err
 	}
 	if _, stepwise := chosen.Strategy.(maker.Strategy); stepwise && strings.HasPrefix(l.Model, "pool:") {
-		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: give --model phases:%s, which simulates the steps",
+		return fmt.Errorf("strategy %s asks for a statement step by step, and pools hold whole ones: "+
+			"give --model phases:%s, which simulates the steps",
 			chosen.Name, strings.TrimPrefix(l.Model, "pool:"))
 	}
 	provider, _, _ := strings.Cut(l.Model, ":")
-	if _, phases := chosen.Strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"}, provider) {
-		return fmt.Errorf("strategy %s asks about tables before it asks for a statement, and %s has nothing of that: give a live model or a recording (replay:FILE)",
+	if _, phases := chosen.Strategy.(threephase.Strategy); phases && slices.Contains([]string{"pool", "phases", "traj"},
+		provider) {
+		return fmt.Errorf("strategy %s asks about tables before it asks for a statement, and %s has nothing of that: "+
+			"give a live model or a recording (replay:FILE)",
 			chosen.Name, l.Model)
 	}
 	_, loop := chosen.Strategy.(agent.ReAct)
-	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop && (strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {
-		return fmt.Errorf("strategy %s and model %s do not go together: react and react-document take steps, which traj: has, and the other strategies whole answers",
+	if walks := strings.HasPrefix(l.Model, "traj:"); walks && !loop || loop &&
+		(strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")) {
+		return fmt.Errorf("strategy %s and model %s do not go together: react and react-document take steps, which traj: "+
+			"has, and the other strategies whole answers",
 			chosen.Name, l.Model)
 	}
 	folder, find, dataset, err := l.open(p)
@@ -246,7 +251,8 @@ func (l *live) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	asker := &asker{second: second, clarify: l.Clarify, knowledge: known, prices: prices, folder: find, source: source, strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
+	asker := &asker{second: second, clarify: l.Clarify, knowledge: known, prices: prices, folder: find, source: source,
+		strategy: chosen, exemplars: shown, samples: l.Samples, access: l.access, scorer: scorer, program: p}
 	defer asker.close()
 	// Wrong settings end the run here, and not at every question.
 	if _, err := asker.engine(p.ctx, questions[0].DB); err != nil {
@@ -342,7 +348,8 @@ func (l *live) known() (m knowledge.Model, err error) {
 
 // choose returns the questions to ask and the number of those left out, which it reports. Nobody should pay for an
 // answer that cannot be judged.
-func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source, scorer *eval.Scorer) (list []eval.Question, left int, err error) {
+func (l *live) choose(p *program, folder *pools.Folder, dataset *eval.Dataset, source *source,
+	scorer *eval.Scorer) (list []eval.Question, left int, err error) {
 	var faults []eval.Verdict
 	unknown, questions := 0, dataset.Questions
 	if l.Draw > 0 {
@@ -393,7 +400,8 @@ func (l *live) print(p *program, s summary) error {
 		tokens = "about " + tokens
 	}
 	err := table(p.out,
-		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed", "exemplars"},
+		[]string{"strategy", "model", "kind", "n", "ex", "95 %", "va", "calls", "tokens", "sec", "auroc", "failed",
+			"exemplars"},
 		[][]string{{
 			s.Strategy, s.Model, s.Kind, strconv.Itoa(s.N), share(s.EX), share(s.CI[0]) + " to " + share(s.CI[1]), share(s.VA),
 			strconv.Itoa(s.Calls), tokens, strconv.FormatFloat(s.Sec, 'f', 1, 64), auroc, strconv.Itoa(s.Failed), s.Exemplars,

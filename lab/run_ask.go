@@ -121,7 +121,8 @@ func (s *source) knows(q eval.Question) bool {
 }
 
 // models returns the models for questions about one database, whose handle is given.
-func (s *source) models(ctx context.Context, database string, handle *sql.DB, dialect exec.Dialect) ([]llm.Model, error) {
+func (s *source) models(ctx context.Context, database string, handle *sql.DB, dialect exec.Dialect) ([]llm.Model,
+	error) {
 	if s.live != nil {
 		return []llm.Model{s.live}, nil
 	}
@@ -192,7 +193,8 @@ func (a *asker) sameContracts(ctx context.Context, file string, questions []eval
 		if err != nil {
 			return err
 		}
-		if _, err := stats.Compare(stats.Condition{Name: file, Contract: f.Contract}, stats.Condition{Name: "this run", Contract: now.contract}, stats.Bootstrap{Rounds: 1}); err != nil {
+		if _, err := stats.Compare(stats.Condition{Name: file, Contract: f.Contract},
+			stats.Condition{Name: "this run", Contract: now.contract}, stats.Bootstrap{Rounds: 1}); err != nil {
 			return fmt.Errorf("%w; give another --out", err)
 		}
 	}
@@ -262,7 +264,8 @@ func (a *asker) engine(ctx context.Context, database string) (e engine, err erro
 		return e, err
 	}
 	options := append(a.access.options(), texttosql.WithModels(list[1:]...), texttosql.WithDescriptions(descriptions),
-		texttosql.WithKnowledge(a.knowledge), texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil)) // recorded requests say no day
+		// recorded requests say no day
+		texttosql.WithKnowledge(a.knowledge), texttosql.WithBudget(llm.Budget{Prices: a.prices}), texttosql.WithClock(nil))
 	if a.clarify > 0 {
 		options = append(options, texttosql.WithClarifyBelow(a.clarify))
 	}

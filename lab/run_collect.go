@@ -114,7 +114,8 @@ func (t *collector) all(ctx context.Context, ask func(context.Context, eval.Ques
 				cancel()
 			}
 		}
-		t.bar.say(fmt.Sprintf("ex %s, %d calls, %d tokens", share(float64(t.right)/float64(answered+t.failed)), t.calls, t.tokens))
+		t.bar.say(fmt.Sprintf("ex %s, %d calls, %d tokens", share(float64(t.right)/float64(answered+t.failed)), t.calls,
+			t.tokens))
 		t.bar.step(len(t.questions))
 	}
 	t.bar.done()
@@ -123,7 +124,8 @@ func (t *collector) all(ctx context.Context, ask func(context.Context, eval.Ques
 	}
 	if err := t.program.ctx.Err(); err != nil {
 		if t.live.Out != "" {
-			t.program.note("%d of %d questions are finished; the same command goes on with the rest", len(t.done), len(t.questions))
+			t.program.note("%d of %d questions are finished; the same command goes on with the rest", len(t.done),
+				len(t.questions))
 		}
 		return err
 	}
@@ -178,7 +180,8 @@ func (t *collector) summary(l *live, kind string) summary {
 	s := summary{
 		N: len(t.questions), EX: float64(t.right) / n, CI: [2]float64{mean.Low, mean.High},
 		Calls: t.calls, Tokens: t.tokens, TokensKnown: true, Money: t.money, Failed: t.failed,
-		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset, Levels: map[vote.Level]levelFigures{}, Second: map[string]levelFigures{},
+		Kind: kind, Strategy: l.Strategy, Model: l.Model, Dataset: l.Dataset, Levels: map[vote.Level]levelFigures{},
+		Second: map[string]levelFigures{},
 	}
 	var list []finished
 	var wall time.Duration

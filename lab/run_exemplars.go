@@ -35,7 +35,8 @@ type exemplars struct {
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
 // questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
-func openExemplars(ctx context.Context, source string, folder *pools.Folder, find finder, on onServer, dataset *eval.Dataset) (*exemplars, error) {
+func openExemplars(ctx context.Context, source string, folder *pools.Folder, find finder, on onServer,
+	dataset *eval.Dataset) (*exemplars, error) {
 	x := &exemplars{source: source, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
@@ -115,9 +116,11 @@ func (x *exemplars) tell(p *program, kind string) {
 		return
 	}
 	n := float64(x.questions)
-	p.note("exemplars of %s: %d pairs; a question was shown %.1f, whose SQL is like its gold by %s (Jaccard index of skeletons)",
+	p.note("exemplars of %s: %d pairs; a question was shown %.1f, whose SQL is like its gold by %s (Jaccard index of "+
+		"skeletons)",
 		x.source, len(x.pairs), float64(x.shown)/n, share(x.alike/max(float64(x.shown), 1)))
-	p.note("the guard kept %.1f pairs a question away that have its gold, and those that ask the same but for names and values", float64(x.cut)/n)
+	p.note("the guard kept %.1f pairs a question away that have its gold, and those that ask the same but for names and "+
+		"values", float64(x.cut)/n)
 	if kind == "recorded" {
 		p.note("recorded answers were given to other prompts: here exemplars change the tokens and not the answers")
 	}

@@ -48,7 +48,8 @@ func TestRunExemplars(t *testing.T) {
 		},
 	} {
 		prompts.Reset()
-		args := []string{"run", "--dataset", "spider_dev", "--strategy", "petsql", "--model", "openai:m", "--limit", "1", "--json", "--rounds", "50"}
+		args := []string{"run", "--dataset", "spider_dev", "--strategy", "petsql", "--model", "openai:m", "--limit", "1",
+			"--json", "--rounds", "50"}
 		out, _ := measured(t, env, append(args, tt.flags...)...)
 		for _, text := range tt.shown {
 			if !strings.Contains(prompts.String(), text) {
@@ -74,7 +75,8 @@ func TestRunExemplars(t *testing.T) {
 		{"no such file", "petsql", []string{"--exemplars", "nowhere.jsonl"}, "nowhere.jsonl"},
 	} {
 		args := []string{"run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model", "openai:m"}
-		if _, _, err := evaluate(t, env, append(args, tt.flags...)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, _, err := evaluate(t, env, append(args, tt.flags...)...); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 	}

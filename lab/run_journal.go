@@ -95,8 +95,8 @@ type journal struct {
 
 // openJournal opens or starts the file of a run. A last line without its end was cut by a crash and is removed, if it
 // begins like a journal line. A file of another kind is an error and stays as it is. Lines of another run are an error,
-// because two runs in one file cannot be told apart later. So are lines of another dataset, whose questions may have the
-// same ids.
+// because two runs in one file cannot be told apart later. So are lines of another dataset, whose questions may have
+// the same ids.
 func openJournal(path, run, dataset string) (*journal, error) {
 	j := &journal{finished: make(map[string]finished)}
 	if path == "" {

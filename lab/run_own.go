@@ -17,7 +17,8 @@ import (
 func (l *live) open(p *program) (folder *pools.Folder, find finder, dataset *eval.Dataset, err error) {
 	switch own := l.DB != "" || l.Questions != ""; {
 	case !own && l.Dataset == "":
-		return nil, nil, nil, errors.New("nothing to ask: give --dataset NAME, or --db FILE and --questions FILE (--help lists the flags)")
+		return nil, nil, nil,
+			errors.New("nothing to ask: give --dataset NAME, or --db FILE and --questions FILE (--help lists the flags)")
 	case !own:
 		folder, dataset, err = openDataset(p, l.Data, l.Dataset)
 		return folder, folder, dataset, err
@@ -47,8 +48,8 @@ func (l *live) open(p *program) (folder *pools.Folder, find finder, dataset *eva
 	return folder, find, dataset, nil
 }
 
-// own checks the questions of --questions, each of which needs a gold unless --ungraded says otherwise, and gives them the name of their one database
-// where the file has none.
+// own checks the questions of --questions, each of which needs a gold unless --ungraded says otherwise, and gives them
+// the name of their one database where the file has none.
 func (l *live) own(dataset *eval.Dataset) error {
 	name, _, _ := strings.Cut(filepath.Base(l.DB), ".")
 	first := dataset.Questions[0]
@@ -56,11 +57,14 @@ func (l *live) own(dataset *eval.Dataset) error {
 		q := &dataset.Questions[i]
 		switch {
 		case q.Text == "":
-			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "question", Err: errors.New("missing: a golds file has no questions")}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "question",
+				Err: errors.New("missing: a golds file has no questions")}
 		case q.Gold == "" && !l.Ungraded:
-			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "gold", Err: errors.New("missing: without it no answer can be judged")}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "gold",
+				Err: errors.New("missing: without it no answer can be judged")}
 		case q.DB != first.DB:
-			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "db_id", Err: fmt.Errorf("is %s, but %s before: --db is one database", q.DB, first.DB)}
+			return &fileerr.Questions{File: l.Questions, Line: q.Line, Field: "db_id",
+				Err: fmt.Errorf("is %s, but %s before: --db is one database", q.DB, first.DB)}
 		}
 	}
 	for i := range dataset.Questions {

@@ -34,7 +34,8 @@ func answering(t *testing.T) map[string]string {
 		if strings.Contains(string(body), "How many customers") {
 			reply = "SELECT count(*) FROM customers"
 		}
-		fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, reply)
+		fmt.Fprintf(w,
+			`{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, reply)
 	}))
 	t.Cleanup(server.Close)
 	return map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
@@ -52,23 +53,29 @@ func TestRunOwn(t *testing.T) {
 		{"lines", "q.jsonl", strings.ReplaceAll("{"+list, "},\n\t\t", "}\n"), "JSON lines"},
 		{"list", "q.json", "[{" + list + "]", "a JSON list"},
 		{
-			"names", "q.jsonl", `{"id": "a", "db": "other", "question": "How many customers are there?", "sql": "SELECT count(*) FROM customers"}` + "\n" +
+			"names", "q.jsonl",
+			`{"id": "a", "db": "other", "question": "How many customers are there?", "sql": "SELECT count(*) FROM customers"}` +
+				"\n" +
 				`{"id": "b", "db": "other", "question": "Who lives in the USA?", "sql": "SELECT name FROM customers WHERE country = 'USA'"}`, "other names",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, questions := ownShop(t, tt.file, tt.text)
 			prices := filepath.Join(t.TempDir(), "prices.json")
-			testutil.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`), 0o600))
-			out, _ := measured(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus", "--samples", "3",
+			testutil.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`),
+				0o600))
+			out, _ := measured(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus",
+				"--samples", "3",
 				"--model", "openai:m", "--json", "--rounds", "50", "--prices", prices)
 			lines := objects(t, out)
 			last := lines[len(lines)-1]
-			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions || last["model_kind"] != "live" ||
+			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions ||
+				last["model_kind"] != "live" ||
 				last["money"] != last["tokens"] || last["money"] == 0.0 {
 				t.Errorf("%s: %v", tt.why, lines)
 			}
-			for _, key := range []string{"ci", "calls", "tokens", "tokens_known", "sec", "auroc", "failed", "left_out", "exemplars", "strategy", "model"} {
+			for _, key := range []string{"ci", "calls", "tokens", "tokens_known", "sec", "auroc", "failed", "left_out",
+				"exemplars", "strategy", "model"} {
 				if _, ok := last[key]; !ok {
 					t.Errorf("no key %q in %v", key, last)
 				}
@@ -82,7 +89,8 @@ func TestRunOwnPool(t *testing.T) {
 	dir := data(t)
 	db, questions := ownShop(t, "questions_spider_dev.jsonl",
 		`{"qid": 1, "db_id": "shop", "question": "How many customers are there?", "gold": "SELECT count(*) FROM customers"}`)
-	args := []string{"run", "--db", db, "--questions", questions, "--strategy", "direct", "--model", "pool:spider_dev/first", "--json", "--rounds", "50"}
+	args := []string{"run", "--db", db, "--questions", questions, "--strategy", "direct", "--model",
+		"pool:spider_dev/first", "--json", "--rounds", "50"}
 	if _, _, err := evaluate(t, nil, args...); err == nil || !strings.Contains(err.Error(), "--data") {
 		t.Errorf("without the folder of the pool: %v", err)
 	}
@@ -98,13 +106,15 @@ func TestRunOwnBadInput(t *testing.T) {
 	for _, tt := range []struct{ name, file, text, want, why string }{
 		{"no gold", "q.jsonl", `{"question": "How many?"}`, "q.jsonl:1: field gold: missing", "nothing to judge by"},
 		{"a gold missing", "q.jsonl", first + `{"question": "Who?"}`, "q.jsonl:2: field gold: missing", "one row without"},
-		{"an empty gold", "q.csv", "question,gold\nHow many?,SELECT 1\nWho?,\n", "q.csv:3: field gold: empty", "the same in CSV"},
+		{"an empty gold", "q.csv", "question,gold\nHow many?,SELECT 1\nWho?,\n", "q.csv:3: field gold: empty",
+			"the same in CSV"},
 		{"no question", "q.jsonl", first + `{"gold": "SELECT 1"}`, "q.jsonl:2: field question: missing", "one row without"},
 		{"no names", "q.csv", "How many?,SELECT 1\n", "no question in the file", "CSV needs a line of names"},
 		{"broken JSON", "q.jsonl", first + `{"question": `, "q.jsonl:2: the JSON is cut off", "a cut line"},
 		{"a column too few", "q.csv", "question,gold\nHow many?,SELECT 1\nWho?\n", "q.csv:3: broken CSV", "a cut row"},
 		{
-			"two databases", "q.csv", "db,question,gold\na,How many?,SELECT 1\nb,Who?,SELECT 1\n", "q.csv:3: field db_id: is b, but a before",
+			"two databases", "q.csv", "db,question,gold\na,How many?,SELECT 1\nb,Who?,SELECT 1\n",
+			"q.csv:3: field db_id: is b, but a before",
 			"there is one database",
 		},
 		{"golds only", "dev.sql", "SELECT 1\tshop\n", "dev.sql:1: field question: missing", "a gold file has no questions"},
@@ -112,7 +122,8 @@ func TestRunOwnBadInput(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, questions := ownShop(t, tt.file, tt.text)
-			_, _, err := evaluate(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "direct", "--model", "openai:m")
+			_, _, err := evaluate(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "direct",
+				"--model", "openai:m")
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v, want one line with %q", tt.why, err, tt.want)
 			}
@@ -136,7 +147,8 @@ func TestRunOwnBadInput(t *testing.T) {
 		{"train", "--data", []string{"--db", db, "--questions", questions, "--exemplars", "train"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := evaluate(t, answering(t), append([]string{"run", "--strategy", "direct", "--model", "openai:m"}, tt.args...)...)
+			_, _, err := evaluate(t, answering(t), append([]string{"run", "--strategy", "direct", "--model", "openai:m"},
+				tt.args...)...)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want one line with %q", err, tt.want)
 			}
@@ -160,11 +172,13 @@ func TestRunWithoutGolds(t *testing.T) {
 		if strings.Contains(string(body), "How many") && calls.Add(1)%2 == 0 {
 			reply = "SELECT count(*) FROM customers"
 		}
-		fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, reply)
+		fmt.Fprintf(w,
+			`{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, reply)
 	}))
 	t.Cleanup(server.Close)
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
-	command := []string{"run", "--db", db, "--questions", questions, "--strategy", "self-consistency", "--samples", "4", "--model", "openai:m",
+	command := []string{"run", "--db", db, "--questions", questions, "--strategy", "self-consistency", "--samples", "4",
+		"--model", "openai:m",
 		"--json", "--rounds", "50", "--concurrency", "1", "--knowledge", model, "--clarify-below", "0.9"}
 
 	if _, _, err := evaluate(t, env, command...); err == nil || !strings.Contains(err.Error(), "gold") {
@@ -173,7 +187,8 @@ func TestRunWithoutGolds(t *testing.T) {
 	out, _ := measured(t, env, append(command, "--ungraded")...)
 	lines := objects(t, out)
 	first, second, last := lines[0], lines[1], lines[len(lines)-1]
-	if first["asked"] != true || first["sql"] != "" || second["asked"] != nil || second["sql"] == "" || second["ex"] != 0.0 ||
+	if first["asked"] != true || first["sql"] != "" || second["asked"] != nil || second["sql"] == "" ||
+		second["ex"] != 0.0 ||
 		last["asked"] != 1.0 || last["n"] != 2.0 {
 		t.Errorf("one question is asked back, and the other answered: %v", lines)
 	}

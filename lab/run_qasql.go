@@ -97,7 +97,9 @@ func (a *asker) described(s strategy.Strategy, database, path string) (strategy.
 		}
 	}
 	if n := len(a.source.pools); len(p.Contexts) < n {
-		return nil, nil, fmt.Errorf("%d pools are too many for strategy qasql, which has %d contexts about database %s: give a pool for each", n, len(p.Contexts), database)
+		return nil, nil,
+			fmt.Errorf("%d pools are too many for strategy qasql, which has %d contexts about database %s: give a pool for each",
+				n, len(p.Contexts), database)
 	}
 	if len(left) > 0 {
 		a.program.note("left out: contexts without a pool, about database %s: %s", database, strings.Join(left, ", "))
@@ -108,7 +110,8 @@ func (a *asker) described(s strategy.Strategy, database, path string) (strategy.
 // readDescriptions reads the folder NAME_description beside a database, or else database_description; nil if there is
 // none.
 func readDescriptions(path string) (schema.Descriptions, error) {
-	for _, dir := range []string{strings.TrimSuffix(path, filepath.Ext(path)) + "_description", filepath.Join(filepath.Dir(path), "database_description")} {
+	for _, dir := range []string{strings.TrimSuffix(path, filepath.Ext(path)) + "_description",
+		filepath.Join(filepath.Dir(path), "database_description")} {
 		d, err := eval.ReadBIRD(os.DirFS(dir))
 		if !errors.Is(err, fs.ErrNotExist) {
 			return d, err
@@ -145,7 +148,8 @@ func (a *asker) figures(ctx context.Context, q *asking, r *texttosql.Result) (*F
 	if err != nil {
 		return nil, nil
 	}
-	f := &Figures{JudgeCalls: max(report.JudgeCalls, q.judged), Clusters: report.Clusters, BallotConfidence: r.Ballot.Confidence}
+	f := &Figures{JudgeCalls: max(report.JudgeCalls, q.judged), Clusters: report.Clusters,
+		BallotConfidence: r.Ballot.Confidence}
 	f.Judged = min(f.JudgeCalls, 1)
 	if r.Ballot.Overruled {
 		f.Overruled = 1
@@ -159,7 +163,8 @@ func (a *asker) figures(ctx context.Context, q *asking, r *texttosql.Result) (*F
 			case skipped == "":
 				told.LeftOut, told.Tokens, asked = 0, shown.Tokens, append(asked, c.Name)
 			case len(a.source.pools) > 0:
-				return nil, fmt.Errorf("the context %s is left out (%s), so pools and contexts do not fit: give fewer pools", c.Name, skipped)
+				return nil, fmt.Errorf("the context %s is left out (%s), so pools and contexts do not fit: give fewer pools",
+					c.Name, skipped)
 			}
 		}
 		f.Contexts = append(f.Contexts, told)
@@ -187,7 +192,9 @@ func (a *asker) figures(ctx context.Context, q *asking, r *texttosql.Result) (*F
 		if c.Sample >= report.Asked { // the last resort
 			continue
 		}
-		of := &f.Contexts[slices.IndexFunc(f.Contexts, func(o contextFigures) bool { return o.Name == asked[c.Sample%len(asked)] })]
+		of := &f.Contexts[slices.IndexFunc(f.Contexts, func(o contextFigures) bool {
+			return o.Name == asked[c.Sample%len(asked)]
+		})]
 		of.Candidates++
 		of.Right += right
 		if i == winner {
@@ -247,7 +254,8 @@ func (f *Figures) print(p *program) error {
 		all = append(all, strconv.Itoa(n))
 	}
 	fmt.Fprintln(p.out)
-	if err := table(p.out, []string{"judged", "judge calls", "overruled", "refined right", "rejected", "clusters"}, [][]string{all}); err != nil {
+	if err := table(p.out, []string{"judged", "judge calls", "overruled", "refined right", "rejected", "clusters"},
+		[][]string{all}); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.out)

@@ -15,7 +15,8 @@ import (
 // The recorded runs about superheroes that the lab page replays.
 const (
 	threeRuns = "pool:bird_dev/qa_sql/claude,bird_dev/qa_sql/gpt4o,bird_dev/qa_sql/groq"
-	fiveRuns  = threeRuns + ",bird_dev/rsl_sql/gpt-4o/step1/preliminary_sql,bird_dev/rsl_sql/gpt-4o/step2/step_2_information_augmentation"
+	fiveRuns  = threeRuns + ",bird_dev/rsl_sql/gpt-4o/step1/preliminary_sql," +
+		"bird_dev/rsl_sql/gpt-4o/step2/step_2_information_augmentation"
 )
 
 // TestQASQLReplay holds the figures of docs/lab/qasql.md: 70 questions, sets of rows.
@@ -46,8 +47,10 @@ func TestQASQLReplay(t *testing.T) {
 			byContext = append(byContext, c.Right)
 		}
 		right := int(math.Round(s.EX * float64(s.N)))
-		t.Logf("%d runs, judge %s below %s: %d right of %d, judged %d, overruled %d, clusters %d, AUROC %.3f, of the ballot %.3f, %+v",
-			strings.Count(tt.model, ",")+1, tt.judge, tt.share, right, s.N, s.Judged, s.Overruled, s.Clusters, *s.AUROC, *s.Ballot.AUROC, s.Contexts)
+		t.Logf("%d runs, judge %s below %s: %d right of %d, judged %d, overruled %d, clusters %d, AUROC %.3f, "+
+			"of the ballot %.3f, %+v",
+			strings.Count(tt.model, ",")+1, tt.judge, tt.share, right, s.N, s.Judged, s.Overruled, s.Clusters, *s.AUROC,
+			*s.Ballot.AUROC, s.Contexts)
 		if right != tt.right || s.N != 70 || s.Failed > 0 || s.Judged != tt.judged || !gocmp.Equal(byContext, tt.byContext) {
 			t.Errorf("%s, judge %s below %s: %d right of %d, %d failed, %d judged, by context %v; want %d, %d and %v",
 				tt.model, tt.judge, tt.share, right, s.N, s.Failed, s.Judged, byContext, tt.right, tt.judged, tt.byContext)

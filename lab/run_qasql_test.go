@@ -18,12 +18,13 @@ import (
 // wide is data with a table that no question is about, so that no two contexts are the same.
 func wide(t *testing.T) string {
 	dir := data(t)
-	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), "CREATE TABLE prices (x REAL); INSERT INTO prices VALUES (1), (2), (3), (4)")
+	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"),
+		"CREATE TABLE prices (x REAL); INSERT INTO prices VALUES (1), (2), (3), (4)")
 	return dir
 }
 
-// TestRunQASQL: pool i answers the i-th context that needs no description, and the judge of the gold finds what the vote
-// misses.
+// TestRunQASQL: pool i answers the i-th context that needs no description, and the judge of the gold finds what the
+// vote misses.
 func TestRunQASQL(t *testing.T) {
 	dir := wide(t)
 	const pools = "pool:spider_dev/first,spider_dev/second,spider_dev/third"
@@ -34,13 +35,17 @@ func TestRunQASQL(t *testing.T) {
 		why   string
 	}{
 		{[]string{"--model", pools, "--judge", "none"},
-			map[string]any{"ex": 2.0 / 3, "judged": 0.0, "overruled": 0.0, "clusters": 5.0, "rejected": 1.0, "refined_right": 0.0},
+			map[string]any{"ex": 2.0 / 3, "judged": 0.0, "overruled": 0.0, "clusters": 5.0, "rejected": 1.0,
+				"refined_right": 0.0},
 			"contexts without a pool, about database shop: sme_metadata, minimal_profile\n", "the vote alone"},
 		{[]string{"--model", pools, "--judge", "gold"},
-			map[string]any{"ex": 1.0, "judged": 2.0, "judge_calls": 2.0, "overruled": 1.0, "clusters": 5.0}, "", "a judge that knows"},
-		{[]string{"--model", pools, "--judge", "gold", "--min-share", "0.6"}, map[string]any{"ex": 2.0 / 3, "judged": 1.0, "overruled": 0.0}, "",
+			map[string]any{"ex": 1.0, "judged": 2.0, "judge_calls": 2.0, "overruled": 1.0, "clusters": 5.0}, "",
+			"a judge that knows"},
+		{[]string{"--model", pools, "--judge", "gold", "--min-share", "0.6"}, map[string]any{"ex": 2.0 / 3, "judged": 1.0,
+			"overruled": 0.0}, "",
 			"is not asked where two of three agree, and are wrong"},
-		{[]string{"--model", pools}, map[string]any{"ex": 2.0 / 3, "judged": 2.0, "overruled": 0.0}, pools + " cannot judge", "the judge of a pool"},
+		{[]string{"--model", pools}, map[string]any{"ex": 2.0 / 3, "judged": 2.0, "overruled": 0.0}, pools + " cannot judge",
+			"the judge of a pool"},
 		{[]string{"--model", "pool:spider_dev/third,spider_dev/first", "--judge", "none"}, map[string]any{"ex": 2.0 / 3},
 			"sme_metadata, minimal_profile, full_profile", "the earliest wins a tie"},
 	}
@@ -66,14 +71,17 @@ func TestRunQASQL(t *testing.T) {
 		want string
 		why  string
 	}{
-		{[]string{"--strategy", "direct", "--model", "pool:spider_dev/first", "--judge", "gold"}, "--judge and --min-share are for qasql",
+		{[]string{"--strategy", "direct", "--model", "pool:spider_dev/first", "--judge", "gold"},
+			"--judge and --min-share are for qasql",
 			"a judge of another strategy"},
-		{[]string{"--strategy", "qasql", "--model", pools + ",spider_dev/first"}, "4 pools are too many", "two of the five need descriptions"},
+		{[]string{"--strategy", "qasql", "--model", pools + ",spider_dev/first"}, "4 pools are too many",
+			"two of the five need descriptions"},
 		{[]string{"--strategy", "qasql", "--model", pools, "--min-share", "2"}, "MinShare is 2", "no share"},
 		{[]string{"--strategy", "qasql", "--model", pools, "--data", data(t)},
 			"the context full_profile is left out (duplicate_of:focused_schema)", "no pool may answer for another context"},
 	} {
-		if _, _, err := evaluate(t, nil, slices.Concat(command, tt.args)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, _, err := evaluate(t, nil, slices.Concat(command, tt.args)...); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 	}
@@ -83,7 +91,8 @@ func TestRunQASQL(t *testing.T) {
 func TestRunQASQLGoesOn(t *testing.T) {
 	dir := wide(t)
 	command := []string{"run", "--data", dir, "--dataset", "spider_dev", "--strategy", "qasql", "--judge", "gold",
-		"--model", "pool:spider_dev/first,spider_dev/third", "--json", "--rounds", "50", "--out", filepath.Join(t.TempDir(), "run.jsonl")}
+		"--model", "pool:spider_dev/first,spider_dev/third", "--json", "--rounds", "50", "--out",
+		filepath.Join(t.TempDir(), "run.jsonl")}
 	var sums []map[string]any
 	for range 2 {
 		out, _ := measured(t, nil, command...)
@@ -129,7 +138,8 @@ func TestQASQLFigures(t *testing.T) {
 	for i := range f.Contexts {
 		f.Contexts[i].Tokens = 0
 	}
-	want := &Figures{Judged: 1, JudgeCalls: 2, RefinedRight: 1, Rejected: 1, Clusters: 2, BallotConfidence: f.BallotConfidence}
+	want := &Figures{Judged: 1, JudgeCalls: 2, RefinedRight: 1, Rejected: 1, Clusters: 2,
+		BallotConfidence: f.BallotConfidence}
 	want.Contexts = []contextFigures{
 		{Name: "full_schema", Candidates: 1, Right: 1}, {Name: "sme_metadata", Candidates: 1, Wins: 1},
 		{Name: "minimal_profile", LeftOut: 1}, {Name: "focused_schema", Candidates: 1}, {Name: "full_profile"},

@@ -87,8 +87,8 @@ var asked = regexp.MustCompile(`^(\{(?:"[a-z]+":(?:[0-9]+|"[^"\\]*"),)*)"about":
 // lost is the field of a recorded call that has no reply.
 var lost = regexp.MustCompile(`^\{(?:"[a-z]+":(?:[0-9]+|"(?:[^"\\]|\\.)*"),)*"error":\{`)
 
-// Write adds a line of the recorder, without the question. A full file is followed by another one. A call that failed is
-// left out, so that the next run makes it again: a server that was down is no reply of the model.
+// Write adds a line of the recorder, without the question. A full file is followed by another one. A call that failed
+// is left out, so that the next run makes it again: a server that was down is no reply of the model.
 func (t *tape) Write(line []byte) (int, error) {
 	bare, _, err := atomicfile.Unsealed(line)
 	if err != nil {
@@ -101,7 +101,8 @@ func (t *tape) Write(line []byte) (int, error) {
 	if t.count == 0 || t.size+len(sealed) > maxTape {
 		t.count, t.size = t.count+1, 0
 	}
-	file, err := os.OpenFile(filepath.Join(t.dir, fmt.Sprintf("%02d.jsonl", t.count)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(filepath.Join(t.dir, fmt.Sprintf("%02d.jsonl", t.count)), os.O_WRONLY|os.O_CREATE|os.O_APPEND,
+		0o644)
 	if err != nil {
 		return 0, err
 	}
@@ -120,5 +121,7 @@ func drawn(questions []eval.Question, seed uint64) []eval.Question {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, q.Key()))
 		return sum[:]
 	}
-	return slices.SortedStableFunc(slices.Values(questions), func(a, b eval.Question) int { return bytes.Compare(place(a), place(b)) })
+	return slices.SortedStableFunc(slices.Values(questions), func(a, b eval.Question) int {
+		return bytes.Compare(place(a), place(b))
+	})
 }

@@ -26,13 +26,15 @@ func TestRunRecords(t *testing.T) {
 	var calls atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls.Add(1)
-		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT name, \"about\":\"\" FROM customers"},"finish_reason":"stop"}]}`)
+		io.WriteString(w,
+			`{"choices":[{"message":{"content":"SELECT name, \"about\":\"\" FROM customers"},"finish_reason":"stop"}]}`)
 	}))
 	defer server.Close()
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
 	tapes := filepath.Join(t.TempDir(), "tapes")
 	command := func(strategy, model string, more ...string) []string {
-		return append([]string{"run", "--dataset", "spider_dev", "--strategy", strategy, "--model", model, "--json", "--rounds", "50"}, more...)
+		return append([]string{"run", "--dataset", "spider_dev", "--strategy", strategy, "--model", model, "--json",
+			"--rounds", "50"}, more...)
 	}
 	for _, tt := range []struct {
 		why      string
@@ -54,7 +56,8 @@ func TestRunRecords(t *testing.T) {
 		}
 	}
 	text := string(testutil.Value(os.ReadFile(filepath.Join(tapes, "01.jsonl")))(t))
-	if strings.Contains(text, "ustomers?") || strings.Count(text, `\"about\":\"\" FROM`) != 6 || strings.Count(text, "\n") != 6 {
+	if strings.Contains(text, "ustomers?") || strings.Count(text, `\"about\":\"\" FROM`) != 6 ||
+		strings.Count(text, "\n") != 6 {
 		t.Errorf("the recording repeats a question, or lacks a reply:\n%s", text)
 	}
 	for why, args := range map[string][]string{
@@ -68,10 +71,11 @@ func TestRunRecords(t *testing.T) {
 	}
 }
 
-// TestRunSecond: where all samples agree, a second model gives its opinion; its replies have a folder of their own, and the last line says
-// how often it agreed.
+// TestRunSecond: where all samples agree, a second model gives its opinion; its replies have a folder of their own, and
+// the last line says how often it agreed.
 func TestRunSecond(t *testing.T) {
-	replies := map[string]string{"m": "SELECT count(*) FROM customers", "same": "SELECT count(name) FROM customers", "other": "SELECT 7"}
+	replies := map[string]string{"m": "SELECT count(*) FROM customers", "same": "SELECT count(name) FROM customers",
+		"other": "SELECT 7"}
 	var calls atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -83,11 +87,13 @@ func TestRunSecond(t *testing.T) {
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DATA": data(t)}
 	tapes := t.TempDir()
 	command := func(model, second string, more ...string) []string {
-		return append([]string{"run", "--dataset", "spider_dev", "--limit", "1", "--strategy", "self-consistency", "--samples", "7", "--json", "--rounds", "50",
+		return append([]string{"run", "--dataset", "spider_dev", "--limit", "1", "--strategy", "self-consistency",
+			"--samples", "7", "--json", "--rounds", "50",
 			"--model", model, "--second", second}, more...)
 	}
 	live := func(second string) []string {
-		return command("openai:m", "openai:"+second, "--record", filepath.Join(tapes, "m"), "--second-record", filepath.Join(tapes, second))
+		return command("openai:m", "openai:"+second, "--record", filepath.Join(tapes, "m"), "--second-record",
+			filepath.Join(tapes, second))
 	}
 	recorded := func(second string) []string {
 		return command("replay:"+filepath.Join(tapes, "m"), "replay:"+filepath.Join(tapes, second))
@@ -106,11 +112,13 @@ func TestRunSecond(t *testing.T) {
 		out, notes := measured(t, env, tt.command...)
 		lines := objects(t, out)
 		second := lines[len(lines)-1]["second"]
-		if got, _ := second.(map[string]any)[tt.want].(map[string]any); got["n"] != 1.0 || lines[0]["second"] != tt.want || calls.Load() != tt.asked {
+		if got, _ := second.(map[string]any)[tt.want].(map[string]any); got["n"] != 1.0 || lines[0]["second"] != tt.want ||
+			calls.Load() != tt.asked {
 			t.Errorf("%s: %v after %d calls, want %s after %d\n%s", tt.why, second, calls.Load(), tt.want, tt.asked, notes)
 		}
 	}
-	if _, _, err := evaluate(t, env, command("openai:m", "nobody:n")...); err == nil || !strings.Contains(err.Error(), "--second") {
+	if _, _, err := evaluate(t, env, command("openai:m", "nobody:n")...); err == nil ||
+		!strings.Contains(err.Error(), "--second") {
 		t.Errorf("an unknown provider: %v", err)
 	}
 }
@@ -150,7 +158,8 @@ func TestTapeFailures(t *testing.T) {
 	ask := func() (llm.Response, error) {
 		m := llm.Named("m", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			if down {
-				return llm.Response{}, llm.StatusError(http.StatusServiceUnavailable, 0, fmt.Errorf("Loading model \"m\", \"error\":{"))
+				return llm.Response{}, llm.StatusError(http.StatusServiceUnavailable, 0,
+					fmt.Errorf("Loading model \"m\", \"error\":{"))
 			}
 			return llm.Response{Text: `SELECT '"error":{'`}, nil
 		}))
@@ -190,13 +199,15 @@ func TestDrawn(t *testing.T) {
 // TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
 func TestLiveFigures(t *testing.T) {
 	var report strings.Builder
-	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "20"}, {"classicmodels", "10"}} {
+	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "20"},
+		{"classicmodels", "10"}} {
 		fmt.Fprintf(&report, "%s of %s\n%s", set.questions, set.dataset, liveFigures(t, set.dataset, set.questions))
 	}
 	golden.Check(t, "live/figures.golden", report.String())
 }
 
-// liveFigures are those of the first questions of a draw, a line for each strategy, with what repairs and the judge did.
+// liveFigures are those of the first questions of a draw, a line for each strategy, with what repairs and the judge
+// did.
 func liveFigures(t *testing.T, dataset, questions string) string {
 	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
 	var report strings.Builder
@@ -204,7 +215,8 @@ func liveFigures(t *testing.T, dataset, questions string) string {
 	for _, r := range []struct{ strategy, samples string }{
 		{"direct", "0"}, {"direct-refine", "0"}, {"consensus", "7"}, {"self-consistency", "7"},
 	} {
-		out, notes := measured(t, env, "run", "--dataset", dataset, "--draw", "60", "--limit", questions, "--strategy", r.strategy,
+		out, notes := measured(t, env, "run", "--dataset", dataset, "--draw", "60", "--limit", questions, "--strategy",
+			r.strategy,
 			"--samples", r.samples, "--model", "replay:testdata/live/coder-1.5b", "--json")
 		lines := objects(t, out)
 		last := lines[len(lines)-1]

@@ -36,7 +36,8 @@ func presets() []preset {
 			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},
 		{"consensus-unjudged", "consensus without its judge", strategy.Consensus{WithoutJudge: true}},
 		{"consensus-judge6", "consensus with a judge below .6 of the votes, in place of .8", closer},
-		{"consensus-ahead3", "consensus that also stops when 3 votes ahead", strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
+		{"consensus-ahead3", "consensus that also stops when 3 votes ahead",
+			strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
 		{"augmented-plan-vote", "plan-vote on a schema with sample rows (M10)", planvote.Augmented{}},
 		{"execution-feedback", "rounds of augmented-plan-vote that see what failed (M12)", planvote.Feedback{}},
@@ -63,7 +64,8 @@ func prompts() []preset {
 	plain.Without.Rule, plain.Without.Values, plain.Without.ForeignKeys = true, true, true
 	return []preset{
 		{"rep", "one greedy sample of PET-SQL's prompt, as published", strategy.Pipeline{Prompter: petsql.REp{}.Published()}},
-		{"odp", "the same of the prompt that it extends: names of tables and columns", strategy.Pipeline{Prompter: plain.Published()}},
+		{"odp", "the same of the prompt that it extends: names of tables and columns",
+			strategy.Pipeline{Prompter: plain.Published()}},
 		{"crp", "the same of CREATE statements", strategy.Pipeline{Prompter: strategy.Prompt{Form: schema.DDL}}},
 	}
 }

@@ -22,7 +22,8 @@ func TestRunVoters(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	out, _ = measured(t, nil, slices.Concat(command, []string{"--strategy", "self-consistency", "--model", "pool:spider_dev/first"})...)
+	out, _ = measured(t, nil,
+		slices.Concat(command, []string{"--strategy", "self-consistency", "--model", "pool:spider_dev/first"})...)
 	lines = objects(t, out)
 	if got, ok := lines[len(lines)-1]["voters"]; ok {
 		t.Errorf("voters of another strategy: %v", got)
@@ -33,7 +34,8 @@ func TestRunVoters(t *testing.T) {
 func TestRunPrompts(t *testing.T) {
 	before := 0.0
 	for _, name := range []string{"odp", "rep"} {
-		out, _ := measured(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--rounds", "50", "--json", "--strategy", name,
+		out, _ := measured(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--rounds", "50", "--json",
+			"--strategy", name,
 			"--model", "pool:spider_dev/first")
 		lines := objects(t, out)
 		tokens := lines[len(lines)-1]["tokens"].(float64)

@@ -76,7 +76,8 @@ type scaled struct {
 
 func (l scaled) row() []string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
-	return []string{l.Tables, l.Strategy, f(l.Catalog), f(l.First), f(l.Ratio), f(l.Warm), f(l.FirstWall), f(l.WarmWall), f(l.Schema),
+	return []string{l.Tables, l.Strategy, f(l.Catalog), f(l.First), f(l.Ratio), f(l.Warm), f(l.FirstWall), f(l.WarmWall),
+		f(l.Schema),
 		strconv.Itoa(l.Calls), strconv.Itoa(l.Prompt), f(l.Before), f(l.Peak), f(l.After), l.Error}
 }
 
@@ -98,7 +99,8 @@ func (s *scale) Run(p *program) error {
 	} else if len(names) == 1 && names[0] == "all" {
 		names = nil
 		for _, preset := range presets() {
-			if !strings.Contains(preset.Name, "-compat") && !strings.Contains(preset.Name, "-document") && preset.Name != "consensus-ahead3" {
+			if !strings.Contains(preset.Name, "-compat") && !strings.Contains(preset.Name, "-document") &&
+				preset.Name != "consensus-ahead3" {
 				names = append(names, preset.Name)
 			}
 		}
@@ -132,7 +134,8 @@ func (s *scale) Run(p *program) error {
 	if s.JSON {
 		return nil
 	}
-	return table(p.out, []string{"tables", "strategy", "catalog ms", "first ms", "ratio", "warm ms", "first wall", "warm wall", "schema ms", "calls",
+	return table(p.out, []string{"tables", "strategy", "catalog ms", "first ms", "ratio", "warm ms", "first wall",
+		"warm wall", "schema ms", "calls",
 		"prompt kB", "before MB", "peak MB", "after MB", "error"}, rows)
 }
 
@@ -226,7 +229,8 @@ func (s *scale) child(ctx context.Context, database, name string) (l scaled, err
 	}
 	debug.FreeOSMemory()
 	l.Before = status("VmRSS:")
-	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy), texttosql.WithClock(nil)); err != nil {
+	if engine, err = texttosql.New(db, model, texttosql.WithStrategy(preset.Strategy),
+		texttosql.WithClock(nil)); err != nil {
 		return l, err
 	}
 	err = s.profiled(".first", func() (err error) {
@@ -337,7 +341,8 @@ func scanCatalog(ctx context.Context, db *sql.DB) error {
 	var all []column
 	for rows.Next() {
 		var c column
-		if err := rows.Scan(&c.table, &c.definition, &c.name, &c.kind, &c.required, &c.standard, &c.place, &c.hidden); err != nil {
+		if err := rows.Scan(&c.table, &c.definition, &c.name, &c.kind, &c.required, &c.standard, &c.place,
+			&c.hidden); err != nil {
 			return err
 		}
 		all = append(all, c)
@@ -346,11 +351,14 @@ func scanCatalog(ctx context.Context, db *sql.DB) error {
 	return rows.Err()
 }
 
-// atOnce is what the model says: a statement, or the least JSON of the shape that is asked for, which says yes to one table.
+// atOnce is what the model says: a statement, or the least JSON of the shape that is asked for, which says yes to one
+// table.
 func atOnce(r llm.Request, table string) string {
 	var shape map[string]any
 	if json.Unmarshal(r.Schema, &shape) == nil {
-		needed := slices.ContainsFunc(r.Messages, func(m llm.Message) bool { return strings.Contains(m.Text, strings.Trim(table, `"`)) })
+		needed := slices.ContainsFunc(r.Messages, func(m llm.Message) bool {
+			return strings.Contains(m.Text, strings.Trim(table, `"`))
+		})
 		if reply, err := json.Marshal(leastOf(shape, needed)); err == nil {
 			return string(reply)
 		}
@@ -392,13 +400,18 @@ func leastOf(shape map[string]any, needed bool) any {
 // Names of a warehouse.
 var (
 	wideKinds = strings.Fields("fact dim log history snapshot staging summary detail archive map")
-	wideAreas = strings.Fields("billing sales logistics retail payroll marketing support finance inventory security network " +
+	wideAreas = strings.Fields("billing sales logistics retail payroll marketing support finance inventory security " +
+		"network " +
 		"research quality legal travel training fleet energy claims pension loyalty web mobile partner audit")
-	wideThings = strings.Fields("invoice customer shipment product employee order payment contract ticket account supplier campaign " +
-		"asset vehicle device sensor route region branch store price discount refund return visit session event message document policy " +
+	wideThings = strings.Fields("invoice customer shipment product employee order payment contract ticket account " +
+		"supplier campaign " +
+		"asset vehicle device sensor route region branch store price discount refund return visit session event message " +
+		"document policy " +
 		"claim premium budget forecast target project task shift skill course")
-	wideColumns = strings.Fields("status amount currency country city created_at updated_at quantity unit_price total tax_rate due_date category " +
-		"priority owner channel source weight height width notes rating score language version email_domain birth_year postal_code " +
+	wideColumns = strings.Fields("status amount currency country city created_at updated_at quantity unit_price total " +
+		"tax_rate due_date category " +
+		"priority owner channel source weight height width notes rating score language version email_domain birth_year " +
+		"postal_code " +
 		"latitude longitude start_date end_date is_active reason level duration distance capacity balance limit_value")
 )
 

@@ -297,7 +297,8 @@ func questionLines(r *eval.Report) []questionLine {
 	for _, v := range r.Verdicts {
 		q := questionLine{
 			Run: r.Run, ID: v.Question.ID, DB: v.Question.DB, Difficulty: v.Question.Difficulty, Answered: v.Answered,
-			Status: string(v.Answer.Status), Error: v.Answer.Err, Fault: v.Fault, Scores: make(map[string]float64, len(r.Metrics)),
+			Status: string(v.Answer.Status), Error: v.Answer.Err, Fault: v.Fault,
+			Scores: make(map[string]float64, len(r.Metrics)),
 		}
 		for i, m := range r.Metrics {
 			q.Scores[m] = v.Scores[i]
@@ -310,7 +311,8 @@ func questionLines(r *eval.Report) []questionLine {
 func metricsTable(lines []metricLine) (heads []string, rows [][]string) {
 	heads = []string{"run", "metric", "value", "n", "95 %", "by template", "unanswered", "faults", "scorable"}
 	for _, l := range lines {
-		row := []string{l.Run, l.Metric, strconv.FormatFloat(l.Value, 'f', 4, 64), strconv.Itoa(l.N), "–", "–", strconv.Itoa(l.Unanswered), strconv.Itoa(l.Faults), "–"}
+		row := []string{l.Run, l.Metric, strconv.FormatFloat(l.Value, 'f', 4, 64), strconv.Itoa(l.N), "–", "–",
+			strconv.Itoa(l.Unanswered), strconv.Itoa(l.Faults), "–"}
 		if l.CI != nil {
 			row[4] = share(l.CI[0]) + " to " + share(l.CI[1])
 			row[5] = share(l.ByTemplate[0]) + " to " + share(l.ByTemplate[1])

@@ -29,7 +29,8 @@ func (m suiteMetric) Score(ctx context.Context, t *eval.Trial) (float64, error) 
 // suites loads the test suites of a dataset's databases, one folder each in dir, and makes missing ones. The golds of
 // the dataset guide them, so equal golds and an equal seed make equal suites. A missing database has no suite, and its
 // questions cannot be scored anyway.
-func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite, closeAll func(), err error) {
+func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) (loaded map[string]*testsuite.Suite,
+	closeAll func(), err error) {
 	loaded = make(map[string]*testsuite.Suite)
 	closeAll = func() {
 		for _, suite := range loaded {
@@ -53,7 +54,8 @@ func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) 
 		}
 		bar.say("test suite of " + id)
 		of := dataset.Select(func(q eval.Question) bool { return q.DB == id })
-		suite, err := openSuite(p.ctx, base, filepath.Join(s.Suites, id), g, of.Questions, eval.StoreConfig{Workers: s.Workers, Open: files.OpenReadOnly})
+		suite, err := openSuite(p.ctx, base, filepath.Join(s.Suites, id), g, of.Questions,
+			eval.StoreConfig{Workers: s.Workers, Open: files.OpenReadOnly})
 		bar.step(len(ids))
 		switch {
 		case p.ctx.Err() != nil:
@@ -67,9 +69,10 @@ func (s *score) suites(p *program, folder *pools.Folder, dataset *eval.Dataset) 
 	return loaded, closeAll, nil
 }
 
-// openSuite loads the suite of one database, and makes it by g first if it is missing; the golds of the questions guide it.
-// The suite of another database is an error.
-func openSuite(ctx context.Context, base, dir string, g testsuite.Generator, questions []eval.Question, c eval.StoreConfig) (*testsuite.Suite, error) {
+// openSuite loads the suite of one database, and makes it by g first if it is missing; the golds of the questions guide
+// it. The suite of another database is an error.
+func openSuite(ctx context.Context, base, dir string, g testsuite.Generator, questions []eval.Question,
+	c eval.StoreConfig) (*testsuite.Suite, error) {
 	_, err := testsuite.ReadManifest(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, q := range questions {

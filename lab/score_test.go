@@ -34,36 +34,43 @@ func TestScore(t *testing.T) {
 		t.Errorf("va: %v", l)
 	}
 	if !strings.Contains(notes, "questions_spider_dev.jsonl.gz:4: question 4: the gold has no result") ||
-		!strings.Contains(notes, `jsonl.gz:5: question 5: database "farm" is not in`) || !strings.Contains(notes, "answers to unknown questions") {
+		!strings.Contains(notes, `jsonl.gz:5: question 5: database "farm" is not in`) ||
+		!strings.Contains(notes, "answers to unknown questions") {
 		t.Errorf("notes:\n%s", notes)
 	}
 
 	// A file of another form: Spider's, a statement a line.
 	plain := filepath.Join(t.TempDir(), "pred.txt")
 	write(t, plain, strings.Repeat("SELECT count(*) FROM customers\tshop\n", 4)+"SELECT 1\tfarm\n")
-	out, _, err := evaluate(t, nil, "score", "--data", dir, "--dataset", filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"),
+	out, _, err := evaluate(t, nil, "score", "--data", dir, "--dataset",
+		filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"),
 		"--predictions", plain, "--rounds", "50")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(out), " "), "pred ex_set 0.2000 5") {
 		t.Errorf("%v\n%s", err, out)
 	}
 
 	suites := filepath.Join(t.TempDir(), "suites")
-	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run", "first", "--suites", suites,
+	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
+		"first", "--suites", suites,
 		"--rounds", "50", "--json")
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0.6`) {
 		t.Errorf("%v\n%s%s", err, out, notes)
 	}
 	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), "INSERT INTO customers VALUES (4, 'Dee', 'UK')")
-	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run", "first", "--suites", suites,
+	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
+		"first", "--suites", suites,
 		"--rounds", "50", "--json")
-	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) || !strings.Contains(notes, "no test suite of shop") ||
+	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) ||
+		!strings.Contains(notes, "no test suite of shop") ||
 		!strings.Contains(notes, "of another database") {
 		t.Errorf("a suite of another database: %v\n%s%s", err, out, notes)
 	}
 	write(t, filepath.Join(suites, "shop", "manifest.json"), "{")
-	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run", "first", "--suites", suites,
+	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
+		"first", "--suites", suites,
 		"--rounds", "50", "--json")
-	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) || !strings.Contains(notes, "no test suite of shop") {
+	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) ||
+		!strings.Contains(notes, "no test suite of shop") {
 		t.Errorf("a damaged suite: %v\n%s%s", err, out, notes)
 	}
 }

@@ -30,7 +30,8 @@ type server struct {
 var postgresServer = &server{
 	needs: []string{"initdb", "postgres"},
 	make: func(bin func(string) string, dir string) []string {
-		return []string{bin("initdb"), "-D", dir + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"}
+		return []string{bin("initdb"), "-D", dir + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+			"--no-sync"}
 	},
 	start: func(bin func(string) string, dir string, port int) []string {
 		return []string{bin("postgres"), "-D", dir + "/data", "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1",
@@ -49,8 +50,10 @@ var mysqlServer = &server{
 			"--auth-root-authentication-method=normal", "--skip-test-db"}
 	},
 	start: func(bin func(string) string, dir string, port int) []string {
-		return []string{bin("mariadbd"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data", fmt.Sprintf("--port=%d", port),
-			"--bind-address=127.0.0.1", "--tmpdir=" + dir, "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid", "--skip-name-resolve"}
+		return []string{bin("mariadbd"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data",
+			fmt.Sprintf("--port=%d", port),
+			"--bind-address=127.0.0.1", "--tmpdir=" + dir, "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid",
+			"--skip-name-resolve"}
 	},
 	ready: func(_ string, port int) bool { // it greets
 		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), time.Second)

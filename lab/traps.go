@@ -116,9 +116,11 @@ func (v *traps) Run(p *program) error {
 const all = "all"
 
 // look counts what fires on one question.
-func (v *traps) look(ctx context.Context, p *program, db *exec.DB, q eval.Question, texts []string) map[string]trapCount {
+func (v *traps) look(ctx context.Context, p *program, db *exec.DB, q eval.Question,
+	texts []string) map[string]trapCount {
 	found := map[string]trapCount{}
-	traps := []exec.Check{exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{}, exec.ResultWarnings{Unlimited: doubt.Rules{}.Read(q.Text, q.Evidence).Unlimited()}}
+	traps := []exec.Check{exec.ReadOnly{}, exec.RunCheck{}, exec.SuspiciousResultCheck{},
+		exec.ResultWarnings{Unlimited: doubt.Rules{}.Read(q.Text, q.Evidence).Unlimited()}}
 	gold, err := db.Examine(ctx, q.Gold, traps...)
 	if err != nil || gold.Table.Truncated {
 		return found
@@ -160,7 +162,8 @@ func (v *traps) print(p *program, counts map[string]*[2]trapCount) error {
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		c := *counts[rule]
 		golds, fires, right := c[0].golds+c[1].golds, c[0].fires+c[1].fires, c[0].right+c[1].right
-		row := []string{strings.TrimPrefix(rule, checks.Odd), strconv.Itoa(golds), strconv.Itoa(fires), strconv.Itoa(right), fmt.Sprintf("%.0f %%", 100*float64(right)/float64(max(fires, 1)))}
+		row := []string{strings.TrimPrefix(rule, checks.Odd), strconv.Itoa(golds), strconv.Itoa(fires), strconv.Itoa(right),
+			fmt.Sprintf("%.0f %%", 100*float64(right)/float64(max(fires, 1)))}
 		for half := range c {
 			row = append(row, fmt.Sprintf("%.1f", math.Log(odds(counts[all][half])/odds(c[half]))))
 		}

@@ -26,7 +26,8 @@ func oddities(t *testing.T) string {
 		return fmt.Sprintf(`{"run": %q, "qid": %d, "sql": %s}`, run, id, sql)
 	}
 	write(t, filepath.Join(dir, "questions", "questions_spider_dev.jsonl.gz"), pack(
-		q(1, "odd", "SELECT näme, raw FROM "+odd), q(2, "odd", "SELECT raw FROM "+odd+" WHERE id = 1"), q(3, "none", "SELECT a FROM t")))
+		q(1, "odd", "SELECT näme, raw FROM "+odd), q(2, "odd", "SELECT raw FROM "+odd+" WHERE id = 1"),
+		q(3, "none", "SELECT a FROM t")))
 	write(t, filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"), pack(
 		a("single", 1, fmt.Sprintf("%q", "SELECT näme, raw FROM "+odd)),
 		a("empty", 1, `""`), a("null", 1, "null"), a("prose", 1, `"I am sorry, but I cannot answer that."`),
@@ -41,7 +42,8 @@ func oddities(t *testing.T) string {
 func TestVotesOnOddPools(t *testing.T) {
 	dir := oddities(t)
 	for _, pools := range [][]string{
-		{"spider_dev/all", "bird_dev/all"}, {"bird_dev/all"}, {"spider_dev/single"}, {"spider_dev/empty"}, {"spider_dev/null", "spider_dev/prose"},
+		{"spider_dev/all", "bird_dev/all"}, {"bird_dev/all"}, {"spider_dev/single"}, {"spider_dev/empty"},
+		{"spider_dev/null", "spider_dev/prose"},
 		{"spider_dev/twice", "spider_dev/twice"},
 	} {
 		t.Run(strings.ReplaceAll(strings.Join(pools, "_"), "/", "-"), func(t *testing.T) {
@@ -73,7 +75,8 @@ func TestVotesOnOddPools(t *testing.T) {
 func TestScoreAndRunOddAnswers(t *testing.T) {
 	dir := oddities(t)
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
-	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds", "20", "--json",
+	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds",
+		"20", "--json",
 		"--timed", "--per-question",
 		"--suites", t.TempDir())
 	ex := map[string]float64{}
@@ -89,7 +92,8 @@ func TestScoreAndRunOddAnswers(t *testing.T) {
 		t.Errorf("notes:\n%s", notes)
 	}
 	for _, strategy := range []string{"direct", "self-consistency", "consensus", "plan-vote", "petsql"} {
-		out, notes, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", strategy, "--model", "pool:spider_dev/all",
+		out, notes, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", strategy,
+			"--model", "pool:spider_dev/all",
 			"--rounds", "20", "--json")
 		if err != nil {
 			t.Errorf("%s: %v\n%s", strategy, err, notes)

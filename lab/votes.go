@@ -188,17 +188,20 @@ func (v *votes) tell(p *program, folder *pools.Folder, loaded replay.Loaded) {
 }
 
 // fourExperts are systems that answer most of Spider alike.
-const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency,dail_sql/graphix_result,c3sql/predicted_sql"
+const fourExperts = "spider_dev/dail_sql/DAIL-SQL+GPT-4,dail_sql/DAIL-SQL+GPT-4+self-consistency," +
+	"dail_sql/graphix_result,c3sql/predicted_sql"
 
 // widePools are the pools with at least four samples that pools.Pools leaves out.
 func widePools() []string {
 	return []string{
 		"classicmodels/llama_qlora_k3", "classicmodels/qwen_qlora_k3", "classicmodels/llama_react_k3",
-		"samples/spider_samples", "samples/spider_samples_lp", "samples/spider_samples_gpt_4o", "samples/spider_samples_gpt_3_5_turbo",
+		"samples/spider_samples", "samples/spider_samples_lp", "samples/spider_samples_gpt_4o",
+		"samples/spider_samples_gpt_3_5_turbo",
 		"samples/bird_samples", "samples/bird_samples_gpt_4_1_mini",
 		"samples/deepseek_chat_k=4", "samples/deepseek_chat_k=5", "samples/deepseek_chat_k=8", "samples/deepseek_chat_k=12",
 		"samples/deepseek_chat_k=22", "samples/deepseek_chat_k=35",
-		"samples/grok-4-1-fast-non-reasoning_k=4", "samples/grok-4-1-fast-non-reasoning_k=5", "samples/grok-4-1-fast-non-reasoning_k=8",
+		"samples/grok-4-1-fast-non-reasoning_k=4", "samples/grok-4-1-fast-non-reasoning_k=5",
+		"samples/grok-4-1-fast-non-reasoning_k=8",
 		"samples/grok-4-1-fast-non-reasoning_k=22", "samples/grok-4-1-fast-non-reasoning_k=35",
 		"bird_minidev/all", fourExperts,
 	}
@@ -268,7 +271,8 @@ func (v *votes) print(p *program, lines []replay.Line, rules []replay.RuleFigure
 	return err
 }
 
-// raised is the part of what an agreed answer lacks to 1 that an equal second opinion adds (texttosql.WithSecondOpinion).
+// raised is the part of what an agreed answer lacks to 1 that an equal second opinion adds
+// (texttosql.WithSecondOpinion).
 const raised = 0.15
 
 func (v *votes) printSecond(p *program, pools []replay.Pool) error {
@@ -290,7 +294,8 @@ func (v *votes) printSecond(p *program, pools []replay.Pool) error {
 
 	var rows [][]string
 	for _, l := range levels {
-		rows = append(rows, []string{l.Level, strconv.Itoa(l.N), strconv.Itoa(l.Right), share(float64(l.Right) / float64(max(l.N, 1)))})
+		rows = append(rows, []string{l.Level, strconv.Itoa(l.N), strconv.Itoa(l.Right),
+			share(float64(l.Right) / float64(max(l.N, 1)))})
 	}
 	fmt.Fprintln(p.out)
 	if err := table(p.out, []string{"level", "n", "right", "share"}, rows); err != nil {
@@ -302,7 +307,8 @@ func (v *votes) printSecond(p *program, pools []replay.Pool) error {
 		rows = append(rows, []string{f.Models, share(f.Below), strconv.Itoa(f.Leader), strconv.Itoa(f.Second)})
 	}
 	fmt.Fprintln(p.out)
-	if err := table(p.out, []string{"models", "share below", "only the leader is right", "only the runner-up"}, rows); err != nil {
+	if err := table(p.out, []string{"models", "share below", "only the leader is right", "only the runner-up"},
+		rows); err != nil {
 		return err
 	}
 
@@ -315,18 +321,21 @@ func (v *votes) printSecond(p *program, pools []replay.Pool) error {
 		return share(e.Value)
 	}
 	for _, s := range seconds {
-		rows = append(rows, []string{s.First, s.Second, strconv.Itoa(s.N), of(s.AgreedRight, s.Agreed), of(s.EqualRight, s.Equal),
+		rows = append(rows, []string{s.First, s.Second, strconv.Itoa(s.N), of(s.AgreedRight, s.Agreed),
+			of(s.EqualRight, s.Equal),
 			of(s.DoubtRight, s.Doubted), auroc(s.Before), auroc(s.After)})
 	}
 	fmt.Fprintln(p.out)
-	return table(p.out, []string{"first", "second", "n", "right of agreed", "of equal", "of doubted", "auroc", "with it"}, rows)
+	return table(p.out, []string{"first", "second", "n", "right of agreed", "of equal", "of doubted", "auroc", "with it"},
+		rows)
 }
 
 func looksTable(looks []replay.LookFigures) (heads []string, rows [][]string) {
 	heads = []string{"voter", "stop", "order", "asked every", "calls", "looks", "other winner", "points lost"}
 	for _, w := range looks {
 		rows = append(rows, []string{
-			w.Voter, w.Stop, w.Order, strconv.Itoa(w.Every), fmt.Sprintf("%.1f %%", 100*w.Calls), strconv.FormatFloat(w.Looks, 'f', 2, 64),
+			w.Voter, w.Stop, w.Order, strconv.Itoa(w.Every), fmt.Sprintf("%.1f %%", 100*w.Calls),
+			strconv.FormatFloat(w.Looks, 'f', 2, 64),
 			strconv.Itoa(w.Changed), strconv.FormatFloat(100*float64(w.Lost)/float64(max(w.N, 1)), 'f', 2, 64),
 		})
 	}
@@ -334,7 +343,8 @@ func looksTable(looks []replay.LookFigures) (heads []string, rows [][]string) {
 }
 
 func votesTable(lines []replay.Line) (heads []string, rows [][]string) {
-	heads = []string{"pool", "voter", "n", "k", "right", "ex", "95 %", "calls", "a question", "saved", "auroc", "risk50", "points", "95 %", "by template"}
+	heads = []string{"pool", "voter", "n", "k", "right", "ex", "95 %", "calls", "a question", "saved", "auroc", "risk50",
+		"points", "95 %", "by template"}
 	for _, l := range lines {
 		row := []string{
 			l.Pool, l.Voter, strconv.Itoa(l.N), strconv.Itoa(l.K), strconv.FormatFloat(l.Right, 'f', rightPlaces(l), 64),
@@ -370,7 +380,8 @@ func rightPlaces(l replay.Line) int {
 }
 
 func rulesTable(rules []replay.RuleFigures) (heads []string, rows [][]string) {
-	heads = []string{"pool", "rule", "fires", "of candidates", "right then", "winners", "right then", "of all winners", "leaving it out"}
+	heads = []string{"pool", "rule", "fires", "of candidates", "right then", "winners", "right then", "of all winners",
+		"leaving it out"}
 	rate := func(right, n int) string {
 		if n == 0 {
 			return "–"
@@ -380,7 +391,8 @@ func rulesTable(rules []replay.RuleFigures) (heads []string, rows [][]string) {
 	for _, r := range rules {
 		rows = append(rows, []string{
 			r.Pool, r.Rule, strconv.Itoa(r.Fires), strconv.Itoa(r.Candidates), rate(r.FiresRight, r.Fires),
-			strconv.Itoa(r.Winners), rate(r.WinnersWhen, r.Winners), rate(r.Right, r.Questions), fmt.Sprintf("%+d", r.Difference),
+			strconv.Itoa(r.Winners), rate(r.WinnersWhen, r.Winners), rate(r.Right, r.Questions),
+			fmt.Sprintf("%+d", r.Difference),
 		})
 	}
 	return heads, rows

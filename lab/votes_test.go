@@ -36,7 +36,8 @@ func TestVotes(t *testing.T) {
 			continue
 		}
 		// One of three answers is wrong: 2 of 3 votes, between 3 of 3 and 1 of 2. Half of it is in the surer half.
-		if !near(l["risk50"], 1.0/3) || !near(l["auroc"], 0.5) || !near(l["risk50_reduction"], 0) || !interval(l["risk50_ci"], 1.0/3) ||
+		if !near(l["risk50"], 1.0/3) || !near(l["auroc"], 0.5) || !near(l["risk50_reduction"], 0) ||
+			!interval(l["risk50_ci"], 1.0/3) ||
 			!interval(l["risk50_reduction_ci"], 0) {
 			t.Errorf("risk of the surer half: %v", l)
 		}
@@ -59,13 +60,16 @@ func TestVotes(t *testing.T) {
 		t.Error("a fitted voter is missing")
 	}
 	rules := slices.DeleteFunc(lines, func(l map[string]any) bool { return l["rule"] == nil })
-	if i := slices.IndexFunc(rules, func(l map[string]any) bool { return l["rule"] == "star" && l["pool"] == "spider_dev/all" }); i < 0 ||
+	if i := slices.IndexFunc(rules, func(l map[string]any) bool {
+		return l["rule"] == "star" && l["pool"] == "spider_dev/all"
+	}); i < 0 ||
 		rules[i]["fires"] != 2.0 {
 		t.Errorf("no figures of the rule star: %v", rules)
 	}
 	for _, part := range []string{
 		"answers to unknown questions", "preds_spider_dev.jsonl.gz:6, question 99",
-		"questions without their database: 1 (farm)", "questions whose gold does not run: 1", "questions_spider_dev.jsonl.gz:4: question 4: the gold does not run",
+		"questions without their database: 1 (farm)", "questions whose gold does not run: 1",
+		"questions_spider_dev.jsonl.gz:4: question 4: the gold does not run",
 		"in all: pools 2, questions 6; left out: pools 0, questions 4",
 	} {
 		if !strings.Contains(notes, part) {
@@ -83,7 +87,8 @@ func interval(x any, value float64) bool {
 }
 
 func TestVotesTable(t *testing.T) {
-	out, _ := measured(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter", "result", "--voter",
+	out, _ := measured(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter",
+		"result", "--voter",
 		"consensus", "--rounds", "50")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "pool ") || !strings.Contains(lines[2], "consensus") {
@@ -94,7 +99,8 @@ func TestVotesTable(t *testing.T) {
 // TestVotesOfOnePool: the lines of all pools are there for who reads them, however
 // many pools there are.
 func TestVotesOfOnePool(t *testing.T) {
-	out, _ := measured(t, nil, "votes", "--data", data(t), "--pool", "spider_dev/all", "--voter", "consensus", "--rounds", "50", "--json")
+	out, _ := measured(t, nil, "votes", "--data", data(t), "--pool", "spider_dev/all", "--voter", "consensus", "--rounds",
+		"50", "--json")
 	lines := objects(t, out)
 	if len(lines) != 2 || lines[1]["pool"] != "all" {
 		t.Fatalf("got:\n%s", out)
@@ -107,8 +113,10 @@ func TestVotesOfOnePool(t *testing.T) {
 
 // TestReliabilityPicture: a bar for each tenth of confidence that has questions.
 func TestReliabilityPicture(t *testing.T) {
-	svg := reliabilityPicture([]eval.Outcome{{Confidence: 1, Score: 1}, {Confidence: .95, Score: 0}, {Confidence: .31, Score: 1}})
-	for _, part := range []string{"3 question votes", "confidence 0.97 in the mean, 1.0 of 2 right", "confidence 0.31 in the mean, 1.0 of 1 right"} {
+	svg := reliabilityPicture([]eval.Outcome{{Confidence: 1, Score: 1}, {Confidence: .95, Score: 0},
+		{Confidence: .31, Score: 1}})
+	for _, part := range []string{"3 question votes", "confidence 0.97 in the mean, 1.0 of 2 right",
+		"confidence 0.31 in the mean, 1.0 of 1 right"} {
 		if !strings.Contains(svg, part) {
 			t.Errorf("no %q in %s", part, svg)
 		}

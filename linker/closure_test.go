@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// TestClosure: on schemas of tables and keys drawn at random, whatever tables are linked, Restrict keeps them, shows every
-// key between what it keeps, and joins them where keys can.
+// TestClosure: on schemas of tables and keys drawn at random, whatever tables are linked, Restrict keeps them, shows
+// every key between what it keeps, and joins them where keys can.
 func TestClosure(t *testing.T) {
 	for i := range 25 {
 		s := drawn(rand.New(rand.NewPCG(uint64(i), 2)))
@@ -38,11 +38,13 @@ func drawn(rng *rand.Rand) *schema.Schema {
 	s := &schema.Schema{Dialect: "sqlite"}
 	n := 1 + rng.IntN(15)
 	for i := range n {
-		t := schema.Table{Name: fmt.Sprint("t", i), Kind: "table", PrimaryKey: []string{"id"}, Columns: []schema.Column{{Name: "id"}, {Name: "name"}}}
+		t := schema.Table{Name: fmt.Sprint("t", i), Kind: "table", PrimaryKey: []string{"id"},
+			Columns: []schema.Column{{Name: "id"}, {Name: "name"}}}
 		for k := range rng.IntN(4) {
 			column := fmt.Sprint("key", k)
 			t.Columns = append(t.Columns, schema.Column{Name: column})
-			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: []string{column}, RefTable: fmt.Sprint("t", rng.IntN(n)), RefColumns: []string{"id"}})
+			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: []string{column},
+				RefTable: fmt.Sprint("t", rng.IntN(n)), RefColumns: []string{"id"}})
 		}
 		s.Tables = append(s.Tables, t)
 	}

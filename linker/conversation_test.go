@@ -37,34 +37,44 @@ func TestConversation(t *testing.T) {
 		want        []string // table, and its columns
 	}{
 		{"alone", "nothing was said before", some, nil, nil, []string{"orders [total]"}},
-		{"last", "a follow-up seldom names the tables again", some, answered("SELECT body FROM notes", "SELECT name FROM customers"), nil,
+		{"last", "a follow-up seldom names the tables again", some,
+			answered("SELECT body FROM notes", "SELECT name FROM customers"), nil,
 			[]string{"orders [total]", "customers []"}},
-		{"same", "the statement before may need any column", some, answered("SELECT id FROM Orders"), nil, []string{"orders []"}},
+		{"same", "the statement before may need any column", some, answered("SELECT id FROM Orders"), nil,
+			[]string{"orders []"}},
 		{"view", "the engine tells what lies under it too", some, answered("SELECT name FROM spenders"), nil,
 			[]string{"orders [total]", "customers []", "spenders []"}},
-		{"rejected by the engine", "its text names the table", some, answered("SELECT nothing FROM notes"), nil, []string{"orders [total]", "notes []"}},
+		{"rejected by the engine", "its text names the table", some, answered("SELECT nothing FROM notes"), nil,
+			[]string{"orders [total]", "notes []"}},
 		{"unreadable", "what is no statement reads nothing", some, answered("hello"), nil, []string{"orders [total]"}},
 		{"whole", "the whole schema has them all", schema.Links{Whole: true}, answered("SELECT body FROM notes"), nil, nil},
-		{"no opinion", "the question leans on the one before", schema.Links{}, answered("SELECT body FROM notes"), nil, []string{"notes []"}},
+		{"no opinion", "the question leans on the one before", schema.Links{}, answered("SELECT body FROM notes"), nil,
+			[]string{"notes []"}},
 		{"no opinion at all", "a statement that reads nothing is none", schema.Links{}, answered("SELECT 1"), nil, nil},
 		{"no opinion, corrected", "one table is not all that a question needs", schema.Links{}, nil,
 			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("notes")}}}, nil},
-		{"selected", "by the user, without case", some, nil, []session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("NOTES")}}},
+		{"selected", "by the user, without case", some, nil,
+			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("NOTES")}}},
 			[]string{"orders [total]", "notes []"}},
 		{"rejected", "the other way round", some, answered("SELECT body FROM notes"),
-			[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{name("Notes")}}}, []string{"orders [total]"}},
+			[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{name("Notes")}}},
+			[]string{"orders [total]"}},
 		{"join", "both sides, with the columns", some, nil,
-			[]session.Correction{{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("orders", "customer_id"), Right: column("customers", "id")}}},
+			[]session.Correction{{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("orders", "customer_id"),
+				Right: column("customers", "id")}}},
 			[]string{"orders [total customer_id]", "customers []"}},
-		{"column", "its table", some, nil, []session.Correction{{Kind: dialogue.CorrectColumn, Term: "state", Column: new(column("orders", "status"))}},
+		{"column", "its table", some, nil,
+			[]session.Correction{{Kind: dialogue.CorrectColumn, Term: "state", Column: new(column("orders", "status"))}},
 			[]string{"orders [total status]"}},
 		{"unknown", "what does not exist cannot be linked", some, nil,
-			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("nothing")}}}, []string{"orders [total]"}},
+			[]session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{name("nothing")}}},
+			[]string{"orders [total]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			given := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return tt.found, nil })
-			links, err := linker.Conversation{Linker: given}.Link(t.Context(), linker.Input{Schema: s, DB: db, Earlier: tt.earlier, Corrections: tt.corrections})
+			links, err := linker.Conversation{Linker: given}.Link(t.Context(),
+				linker.Input{Schema: s, DB: db, Earlier: tt.earlier, Corrections: tt.corrections})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +87,8 @@ func TestConversation(t *testing.T) {
 			}
 		})
 	}
-	golden.Equal(t, []schema.TableLink{{Table: "orders", Columns: []string{"total"}, Score: 1}}, some.Tables, "the links of the other linker changed")
+	golden.Equal(t, []schema.TableLink{{Table: "orders", Columns: []string{"total"}, Score: 1}}, some.Tables,
+		"the links of the other linker changed")
 }
 
 // A follow-up without a word of the schema is about what the answer before it reads; a question of its own needs all.
@@ -98,7 +109,8 @@ func TestConversationFails(t *testing.T) {
 	db, s := open(t, shop, exec.Config{})
 	broken := errors.New("no")
 	failing := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return schema.Links{}, broken })
-	if _, err := (linker.Conversation{Linker: failing}).Link(t.Context(), linker.Input{Schema: s, DB: db}); !errors.Is(err, broken) {
+	if _, err := (linker.Conversation{Linker: failing}).Link(t.Context(), linker.Input{Schema: s, DB: db}); !errors.Is(err,
+		broken) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

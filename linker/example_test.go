@@ -15,7 +15,8 @@ import (
 )
 
 var example = &schema.Schema{Tables: []schema.Table{
-	{Name: "customers", Columns: []schema.Column{{Name: "id"}, {Name: "name", Type: "TEXT"}, {Name: "country", Type: "TEXT"}}},
+	{Name: "customers", Columns: []schema.Column{{Name: "id"}, {Name: "name", Type: "TEXT"},
+		{Name: "country", Type: "TEXT"}}},
 	{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "customer_id"}, {Name: "shippedOn"}}},
 	{Name: "offices", Columns: []schema.Column{{Name: "id"}, {Name: "city", Type: "TEXT"}}},
 }}
@@ -49,15 +50,18 @@ func ExampleLexical_otherLanguage() {
 // An engine keeps the Index of its schema; a program that links by itself keeps one too.
 func ExampleLexical_Index() {
 	x := linker.Lexical{}.Index(example)
-	links, _ := linker.Lexical{Tables: 1}.Link(context.Background(), linker.Input{Question: "Which cities have offices?", Schema: example, Index: x})
+	links, _ := linker.Lexical{Tables: 1}.Link(context.Background(), linker.Input{Question: "Which cities have offices?",
+		Schema: example, Index: x})
 	fmt.Println(links.Tables[0].Table)
 	// Output: offices
 }
 
 // What was asked before says that turnover is about orders.
 func ExampleIndex_WithHistory() {
-	x := linker.Lexical{}.Index(example).WithHistory([]memory.Exemplar{{Question: "Turnover by month", SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
-	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "turnover of last year", Schema: example, Index: x})
+	x := linker.Lexical{}.Index(example).WithHistory([]memory.Exemplar{{Question: "Turnover by month",
+		SQL: "SELECT count(*) FROM orders GROUP BY shippedOn"}})
+	links, _ := linker.Lexical{}.Link(context.Background(), linker.Input{Question: "turnover of last year",
+		Schema: example, Index: x})
 	fmt.Println(links.Tables[0].Table)
 	// Output: orders
 }
@@ -118,7 +122,8 @@ func ExampleValues() {
 	db, s, done := shopDB()
 	defer done()
 
-	links, err := linker.Values{}.Link(context.Background(), linker.Input{Question: "How much did Ada from Norway order?", Schema: s, DB: db})
+	links, err := linker.Values{}.Link(context.Background(), linker.Input{Question: "How much did Ada from Norway order?",
+		Schema: s, DB: db})
 	for _, t := range links.Tables {
 		for _, v := range t.Values {
 			fmt.Printf("%s.%s = %q\n", t.Table, v.Column, v.Value)
@@ -169,7 +174,8 @@ func ExampleMapReduce() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "decompose", Replies: llmtest.Texts(`{"entity": "customers", "filter": "ordered nothing"}`)},
 		{Contains: "TABLE customers", Replies: llmtest.Texts(`{"relevant": true, "score": 1, "relevant_columns": ["name"]}`)},
-		{Contains: "TABLE orders", Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
+		{Contains: "TABLE orders",
+			Replies: llmtest.Texts(`{"relevant": true, "score": 0.9, "relevant_columns": ["customer_id"]}`)},
 		{Contains: "TABLE offices", Replies: llmtest.Texts(`{"relevant": false}`)},
 	}}
 	reduced, err := linker.MapReduce{Model: model}.Run(context.Background(), linker.Input{
@@ -190,13 +196,15 @@ func ExampleMapReduce() {
 // them; here a script stands in for it.
 func ExamplePerTable() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "table", Contains: "TABLE customers", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.9, "relevant_columns": ["name"]}`)},
+		{Purpose: "table", Contains: "TABLE customers",
+			Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.9, "relevant_columns": ["name"]}`)},
 		{Purpose: "table", Contains: "TABLE orders", Replies: llmtest.Texts(`{"is_relevant": true, "confidence": 0.8}`)},
 		{Purpose: "table", Replies: llmtest.Texts(`{"is_relevant": false, "confidence": 0.9}`)},
 		{Purpose: "tables", Replies: llmtest.Texts(`{"final_tables": ["customers", "orders"]}`)},
 		{Purpose: "synthesis", Replies: llmtest.Texts(`{"joins_needed": true, "aggregations": "count of orders"}`)},
 	}}
-	id, err := linker.PerTable{Model: model}.Run(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example})
+	id, err := linker.PerTable{Model: model}.Run(context.Background(), linker.Input{Question: "Who ordered most often?",
+		Schema: example})
 	for _, v := range id.Tables {
 		fmt.Println(v.Table, v.Relevant, v.Score)
 	}
@@ -210,7 +218,8 @@ func ExamplePerTable() {
 
 // The schema declares no foreign keys, so names say how its tables are joined.
 func ExampleJoins() {
-	plan, err := linker.Joins{}.Connect(context.Background(), linker.Input{Question: "Who ordered most often?", Schema: example},
+	plan, err := linker.Joins{}.Connect(context.Background(), linker.Input{Question: "Who ordered most often?",
+		Schema: example},
 		[]schema.TableName{{Name: "customers"}, {Name: "orders"}})
 	for _, j := range plan.Joins {
 		fmt.Printf("%s by %s, %.2f\n", j.Join, j.Origin, j.Confidence)

@@ -52,7 +52,8 @@ type posting struct {
 	weight float32
 }
 
-// The weights of BM25F, chosen on data-large by folds: docs/lab/scale-linking.md. A field counts by its share of the mean length.
+// The weights of BM25F, chosen on data-large by folds: docs/lab/scale-linking.md. A field counts by its share of the
+// mean length.
 const (
 	fieldName, fieldSchema, fieldColumn, fieldText, fieldColumnText = 0, 1, 2, 3, 4
 
@@ -71,7 +72,8 @@ func (Lexical) Index(s *schema.Schema) *Index { return newIndex(s, nil) }
 
 // newIndex reads a schema and what people know of it.
 func newIndex(s *schema.Schema, known *knowledge.Model) *Index {
-	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}}, schema: s, stems: map[string][]int32{}}
+	b := indexBuilder{names: &names{ids: map[string]int32{}, keys: map[string][]int32{}}, schema: s,
+		stems: map[string][]int32{}}
 	if known != nil {
 		b.said = known.Words(s)
 	}
@@ -169,7 +171,9 @@ func alike(a, b *schema.Table) bool {
 	if pattern(a.Description) != pattern(b.Description) {
 		return false
 	}
-	if len(a.Columns) == len(b.Columns) && slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool { return a.Name == b.Name }) {
+	if len(a.Columns) == len(b.Columns) && slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool {
+		return a.Name == b.Name
+	}) {
 		return true
 	}
 	known := make(map[string]bool, len(a.Columns))
@@ -304,8 +308,8 @@ type ranked struct {
 	found bool // it has a word of the question, or one that begins alike
 }
 
-// rank returns all entries, best first for the words asked, which are those of in, those that score alike in the order of the
-// schema. found counts those that are found, none where no whole word is.
+// rank returns all entries, best first for the words asked, which are those of in, those that score alike in the order
+// of the schema. found counts those that are found, none where no whole word is.
 func (x *Index) rank(in Input, asked map[string]bool) (list []ranked, found int) {
 	scores, hit := make([]float64, len(x.entries)), make([]bool, len(x.entries))
 	best := make([]float64, len(x.entries)) // of one word

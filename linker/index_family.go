@@ -28,7 +28,8 @@ var (
 	isoDates  = regexp.MustCompile(`\b([0-9]{4})[-/.]([0-9]{2})(?:[-/.]([0-9]{2}))?\b`)
 	months    = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 	monthName = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
-	wordDates = regexp.MustCompile(`(?i)\b(?:([0-9]{1,2})(?:st|nd|rd|th)? (?:of )?)?` + monthName + `(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?,? (?:of )?([0-9]{4})\b`)
+	wordDates = regexp.MustCompile(`(?i)\b(?:([0-9]{1,2})(?:st|nd|rd|th)? (?:of )?)?` + monthName +
+		`(?: ([0-9]{1,2})(?:st|nd|rd|th)?)?,? (?:of )?([0-9]{4})\b`)
 )
 
 // askedNumbers are the numbers and dates of a question as names write them: 2017, 201701, 20170131.
@@ -70,8 +71,8 @@ func (x *Index) Family(t schema.TableName) (family []schema.TableName) {
 	return family
 }
 
-// choose returns the tables of an entry that the numbers of a question mean: all of a small family, else those that a number
-// names, those between two that are named, or the newest. note says what was left out.
+// choose returns the tables of an entry that the numbers of a question mean: all of a small family, else those that a
+// number names, those between two that are named, or the newest. note says what was left out.
 func (x *Index) choose(e int, numbers []string) (places []int32, note string) {
 	all := x.entries[e].members
 	if len(all) < wholeFamily {
@@ -113,7 +114,8 @@ func (x *Index) choose(e int, numbers []string) (places []int32, note string) {
 	}
 	first := x.schema.Tables[members[0].place].TableName()
 	if len(chosen) < len(members) {
-		note = fmt.Sprintf("%s to %s are a family of %d tables alike: the question means %s", first, x.schema.Tables[members[newest].place].Name,
+		note = fmt.Sprintf("%s to %s are a family of %d tables alike: the question means %s", first,
+			x.schema.Tables[members[newest].place].Name,
 			len(members), strings.Join(linked, ", "))
 		if longest == 0 {
 			note = strings.Replace(note, "the question means", "the question names none, the last is linked:", 1)

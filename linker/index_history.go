@@ -106,7 +106,8 @@ func (h *history) add(asked map[string]bool, scores []float64, hit []bool) (foun
 			scores[e] /= top
 		}
 	}
-	layers, n, read := []*history(nil), 0.0, make([]float64, len(scores)) // counts are whole numbers: no order matters to their sums
+	// counts are whole numbers: no order matters to their sums
+	layers, n, read := []*history(nil), 0.0, make([]float64, len(scores))
 	for l := h; l != nil; l = l.before {
 		layers, n = append(layers, l), n+l.n
 		for e, with := range l.pairs {

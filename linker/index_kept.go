@@ -13,10 +13,12 @@ import (
 // sameNames reports whether two schemas differ in profiles and keys at most.
 func sameNames(a, b *schema.Schema) bool {
 	return slices.EqualFunc(a.Tables, b.Tables, func(a, b schema.Table) bool {
-		return a.Name == b.Name && a.Schema == b.Schema && a.Description == b.Description && len(a.Columns) == len(b.Columns) &&
-			(len(a.Columns) == 0 || &a.Columns[0] == &b.Columns[0] || slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool {
-				return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && a.Described == b.Described
-			}))
+		return a.Name == b.Name && a.Schema == b.Schema && a.Description == b.Description &&
+			len(a.Columns) == len(b.Columns) &&
+			(len(a.Columns) == 0 || &a.Columns[0] == &b.Columns[0] ||
+				slices.EqualFunc(a.Columns, b.Columns, func(a, b schema.Column) bool {
+					return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && a.Described == b.Described
+				}))
 	})
 }
 
@@ -53,14 +55,17 @@ func (in Input) index() *Index {
 		return in.Index
 	}
 	ctx := context.Background() // nothing here waits for anything but a reading
-	x, _ := indexes.Of(ctx, in.Snapshot.For(in.Schema), in.Schema, func(context.Context) (*Index, error) { return in.read(ctx), nil })
+	x, _ := indexes.Of(ctx, in.Snapshot.For(in.Schema), in.Schema, func(context.Context) (*Index, error) {
+		return in.read(ctx), nil
+	})
 	if len(in.Past) == 0 {
 		return x
 	}
 	y := *x
-	y.history, _ = histories.Of(ctx, in.keeps(x), pastOf{x.names, &in.Past[0], len(in.Past)}, func(context.Context) (*history, error) {
-		return x.WithHistory(in.Past).history, nil
-	})
+	y.history, _ = histories.Of(ctx, in.keeps(x), pastOf{x.names, &in.Past[0], len(in.Past)},
+		func(context.Context) (*history, error) {
+			return x.WithHistory(in.Past).history, nil
+		})
 	return &y
 }
 
@@ -72,12 +77,15 @@ func (in Input) keeps(x *Index) *snapshot.Snapshot {
 	return in.Snapshot.For(x.schema)
 }
 
-// read makes the Index of the schema. One that differs from that of the snapshot in profiles only shares what was read of it.
+// read makes the Index of the schema. One that differs from that of the snapshot in profiles only shares what was read
+// of it.
 func (in Input) read(ctx context.Context) *Index {
 	of := in.Snapshot
 	if of == nil || of.Schema == nil || !sameNames(of.Schema, in.Schema) {
 		return newIndex(in.Schema, in.Knowledge)
 	}
-	whole, _ := wholes.Of(ctx, of, in.Knowledge, func(context.Context) (*Index, error) { return newIndex(of.Schema, in.Knowledge), nil })
+	whole, _ := wholes.Of(ctx, of, in.Knowledge, func(context.Context) (*Index, error) {
+		return newIndex(of.Schema, in.Knowledge), nil
+	})
 	return whole.profiled(in.Schema)
 }

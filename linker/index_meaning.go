@@ -71,31 +71,38 @@ func (l Lexical) Prepare(ctx context.Context, in Input) error {
 }
 
 // best is rank, with how close the tables are to the question in meaning. e may be nil. The error is ctx.Err().
-func (x *Index) best(ctx context.Context, in Input, asked map[string]bool, e memory.Embedder) (list []ranked, found int, err error) {
+func (x *Index) best(ctx context.Context, in Input, asked map[string]bool, e memory.Embedder) (list []ranked, found int,
+	err error) {
 	list, found = x.rank(in, asked)
 	if e == nil {
 		return list, found, nil
 	}
 	meant, err := x.addMeaning(ctx, in.keeps(x), e, in.Question, list)
 	if err != nil && ctx.Err() == nil {
-		trace.FromContext(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v", err))
+		trace.FromContext(ctx).Warn("link-lexical", fmt.Sprintf("tables are linked by words alone, the embedder failed: %v",
+			err))
 	}
 	return list, found + meant, ctx.Err()
 }
 
-// addMeaning adds to the scores of list how close the tables are to a question in meaning, and sorts it again. It returns how
-// many it found that words did not. On an error list is as it was.
-func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.Embedder, question string, list []ranked) (found int, err error) {
+// addMeaning adds to the scores of list how close the tables are to a question in meaning, and sorts it again. It
+// returns how many it found that words did not. On an error list is as it was.
+func (x *Index) addMeaning(ctx context.Context, of *snapshot.Snapshot, e memory.Embedder, question string,
+	list []ranked) (found int, err error) {
 	if !reflect.ValueOf(e).Comparable() { // as the key of a part it would panic
 		of = nil
 	}
-	v, err := keepers.Of(ctx, of, meant{x.names, e}, func(context.Context) (*memory.Vectors, error) { return keeperOf(e), nil })
+	v, err := keepers.Of(ctx, of, meant{x.names, e}, func(context.Context) (*memory.Vectors, error) {
+		return keeperOf(e), nil
+	})
 	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := v.Within(ctx)
 	defer cancel()
-	vectors, err := vectorsOf.Of(ctx, of, meant{x.names, v}, func(ctx context.Context) ([][]float32, error) { return x.embedded(ctx, v) })
+	vectors, err := vectorsOf.Of(ctx, of, meant{x.names, v}, func(ctx context.Context) ([][]float32, error) {
+		return x.embedded(ctx, v)
+	})
 	if err != nil {
 		return 0, err
 	}

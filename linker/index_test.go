@@ -50,7 +50,8 @@ func TestSharedIndex(t *testing.T) {
 		{"another column is another version", other, "state", "orders(*)"},
 		{"of which the first one knows nothing", plain, "state", "whole"},
 	} {
-		got := testutil.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema, Snapshot: kept}))(t)
+		got := testutil.Value(linker.Lexical{}.Link(t.Context(), linker.Input{Question: tt.question, Schema: tt.schema,
+			Snapshot: kept}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
@@ -80,18 +81,23 @@ func TestHistory(t *testing.T) {
 		{"no word of the schema", "who are the buyers?", "whole", x},
 		{"both tables of what buyers meant", "who are the buyers?", "orders(*) clients(*)", x.WithHistory(history)},
 		{"a name of WITH is no table", "how much cash", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
-		{"a statement without a question is known by its own words", "refunds", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
+		{"a statement without a question is known by its own words", "refunds", "payments(*) orders(*) clients(*)",
+			x.WithHistory(history)},
 		{"words of the schema go first", "payments of buyers", "payments(*) orders(*) clients(*)", x.WithHistory(history)},
-		{"in two parts it says the same", "payments of buyers", "payments(*) orders(*) clients(*)", x.WithHistory(history[:1]).WithHistory(history[1:])},
-		{"the first part counts", "who are the buyers?", "orders(*) clients(*)", x.WithHistory(history[:2]).WithHistory(history[2:])},
+		{"in two parts it says the same", "payments of buyers", "payments(*) orders(*) clients(*)",
+			x.WithHistory(history[:1]).WithHistory(history[1:])},
+		{"the first part counts", "who are the buyers?", "orders(*) clients(*)",
+			x.WithHistory(history[:2]).WithHistory(history[2:])},
 		{"no history is no opinion", "who are the buyers?", "whole", x.WithHistory(nil)},
 		{"names that do not exist say nothing", "nonsense", "whole", x.WithHistory(history[4:])},
 	} {
-		got := testutil.Value(linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index}))(t)
+		got := testutil.Value(linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s,
+			Index: tt.index}))(t)
 		if linked(got) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.why, linked(got), tt.want)
 		}
-		again, _ := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, Index: tt.index})
+		again, _ := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s,
+			Index: tt.index})
 		if diff := cmp.Diff(got, again); diff != "" {
 			t.Errorf("%s: the same question gave other links:\n%s", tt.why, diff)
 		}
@@ -99,7 +105,8 @@ func TestHistory(t *testing.T) {
 	again := *s // as with other profiles
 	kept := new(snapshot.Store).At(snapshot.Key{}, s)
 	for _, s := range []*schema.Schema{s, &again, s} {
-		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: "who are the buyers?", Schema: s, Snapshot: kept, Past: history})
+		got, err := linker.Lexical{Tables: 2}.Link(t.Context(), linker.Input{Question: "who are the buyers?", Schema: s,
+			Snapshot: kept, Past: history})
 		if err != nil || linked(got) != "orders(*) clients(*)" {
 			t.Errorf("with the index that is kept: %s, %v", linked(got), err)
 		}
@@ -129,7 +136,8 @@ func BenchmarkIndex(b *testing.B) {
 				linker.Lexical{}.Index(s)
 			}
 		})
-		in := linker.Input{Question: "Which city has the largest amount of stock in the summary of May?", Schema: s, Index: linker.Lexical{}.Index(s)}
+		in := linker.Input{Question: "Which city has the largest amount of stock in the summary of May?", Schema: s,
+			Index: linker.Lexical{}.Index(s)}
 		b.Run(fmt.Sprintf("link/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {
@@ -165,17 +173,21 @@ func TestTablesAskedAbout(t *testing.T) {
 				list := map[bool]string{true: fmt.Sprintf(`{"table": %d}`, at+1)}[at >= 0]
 				return llm.Response{Text: `{"tables": [` + list + `], "final_tables": ["penguins"]}`}, nil
 			}
-			return llm.Response{Text: fmt.Sprintf(`{"relevant": %v, "score": %d, "is_relevant": %[1]v}`, yes, map[bool]int{true: 1}[yes])}, nil
+			return llm.Response{Text: fmt.Sprintf(`{"relevant": %v, "score": %d, "is_relevant": %[1]v}`, yes,
+				map[bool]int{true: 1}[yes])}, nil
 		})
 		l := tt.linker(model)
-		got := testutil.Value(l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?", Schema: s}))(t)
-		if len(got.Tables) != 1 || got.Tables[0].Table != "penguins" || int(asked.Load()) > tt.most || asked.Load() < int64(tt.most)/2 {
+		got := testutil.Value(l.Link(t.Context(), linker.Input{Question: "How heavy are the penguins in stock?",
+			Schema: s}))(t)
+		if len(got.Tables) != 1 || got.Tables[0].Table != "penguins" || int(asked.Load()) > tt.most ||
+			asked.Load() < int64(tt.most)/2 {
 			t.Errorf("%T, %s: linked %s, asked about %d tables, want at most %d", l, tt.why, linked(got), asked.Load(), tt.most)
 		}
 	}
 }
 
-// BenchmarkEvidence links a question whose evidence is a document, as the knowledge of Spider2 is: up to 55 KB of Markdown.
+// BenchmarkEvidence links a question whose evidence is a document, as the knowledge of Spider2 is: up to 55 KB of
+// Markdown.
 func BenchmarkEvidence(b *testing.B) {
 	var text strings.Builder
 	for i := range 1000 {
@@ -185,7 +197,8 @@ func BenchmarkEvidence(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		s := wide(n)
 		for _, size := range []int{5_000, 55_000} {
-			in := linker.Input{Question: "Which city has the largest amount of stock?", Evidence: text.String()[:size], Schema: s, Index: linker.Lexical{}.Index(s)}
+			in := linker.Input{Question: "Which city has the largest amount of stock?", Evidence: text.String()[:size],
+				Schema: s, Index: linker.Lexical{}.Index(s)}
 			b.Run(fmt.Sprintf("%d/%d", n, size), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := (linker.Lexical{}).Link(context.Background(), in); err != nil {
@@ -224,7 +237,8 @@ func (c concepts) EmbedQuery(ctx context.Context, text string) ([]float32, error
 
 // TestEmbedder: meaning finds what words do not, and words what is left without it.
 func TestEmbedder(t *testing.T) {
-	s := tables([]string{"clients", "id"}, []string{"payments", "amount"}, []string{"offices", "city"}, []string{"log", "line"})
+	s := tables([]string{"clients", "id"}, []string{"payments", "amount"}, []string{"offices", "city"},
+		[]string{"log", "line"})
 	for _, tt := range []struct {
 		why, question, want string
 		err                 error
@@ -257,7 +271,8 @@ func TestEmbedder(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (linker.Lexical{Embedder: concepts{nil, new(int)}}).Link(ctx, linker.Input{Question: "x", Schema: s}); !errors.Is(err, context.Canceled) {
+	if _, err := (linker.Lexical{Embedder: concepts{nil, new(int)}}).Link(ctx,
+		linker.Input{Question: "x", Schema: s}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 }
@@ -274,10 +289,11 @@ func (s slowly) EmbedDocuments(ctx context.Context, texts []string) ([][]float32
 	}
 }
 
-// TestEmbedderSlow: no question waits for an embedder longer than it has time. Words answer it, and the next questions go on
-// from there until all tables have vectors.
+// TestEmbedderSlow: no question waits for an embedder longer than it has time. Words answer it, and the next questions
+// go on from there until all tables have vectors.
 func TestEmbedderSlow(t *testing.T) {
-	for why, left := range map[string]time.Duration{"without an end": time.Hour, "of a question that has 8 s": 8 * time.Second} {
+	for why, left := range map[string]time.Duration{"without an end": time.Hour,
+		"of a question that has 8 s": 8 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			s := tables([]string{"clients", "id"}, []string{"payments", "amount"}, []string{"log", "line"})
 			for i := range 27 {
@@ -317,7 +333,8 @@ func TestEmbedderSlow(t *testing.T) {
 
 func ExampleLexical_embedder() {
 	s := tables([]string{"clients", "id"}, []string{"payments", "amount"})
-	l := linker.Lexical{Embedder: concepts{nil, new(int)}} // a program has openai.Embedder("text-embedding-3-small"), for example
+	// a program has openai.Embedder("text-embedding-3-small"), for example
+	l := linker.Lexical{Embedder: concepts{nil, new(int)}}
 	links, err := l.Link(context.Background(), linker.Input{Question: "How many buyers are there?", Schema: s})
 	if err != nil {
 		panic(err)

@@ -67,7 +67,8 @@ type JoinPlan struct {
 
 // Validate reports a field that is out of range or NaN.
 func (j Joins) Validate() error {
-	return errors.Join(fields.Check("linker: Joins.MinConfidence", j.MinConfidence, 1), fields.Check("linker: Joins.CallTokens", j.CallTokens, 0))
+	return errors.Join(fields.Check("linker: Joins.MinConfidence", j.MinConfidence, 1),
+		fields.Check("linker: Joins.CallTokens", j.CallTokens, 0))
 }
 
 // Connect joins the tables, which must be in Input.Schema. Fewer than two tables need no join.

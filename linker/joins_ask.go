@@ -53,15 +53,18 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 		return nil, nil
 	}
 	a, b := &r.schema.Tables[p.a], &r.schema.Tables[p.b]
-	ctx, span := trace.Start(r.ctx, "join", trace.Attr{Key: "tables", Value: trace.PrivateSQL.Secret(r.name(p.a) + ", " + r.name(p.b))})
+	ctx, span := trace.Start(r.ctx, "join",
+		trace.Attr{Key: "tables", Value: trace.PrivateSQL.Secret(r.name(p.a) + ", " + r.name(p.b))})
 	defer func() { span.Fail(err); span.End() }()
 	renderer := r.in.renderer()
-	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(renderer.Names) + "\nRight table: " + b.TableName().Quoted(renderer.Names) + "\n"
+	head := r.in.section(meanings...) + "Left table: " + a.TableName().Quoted(renderer.Names) + "\nRight table: " +
+		b.TableName().Quoted(renderer.Names) + "\n"
 	for _, j := range known[:min(len(known), maxShown)] {
 		head += "Candidate: " + j.Left.Quoted(renderer.Names) + " = " + j.Right.Quoted(renderer.Names) + "\n"
 	}
 	head += "\n"
-	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(joinRules)+len(head)+8 // each message is rounded up
+	// each message is rounded up
+	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(joinRules)+len(head)+8
 	text, err := renderer.Render(ctx, &schema.Schema{Tables: []schema.Table{*a, *b}})
 	if err != nil {
 		return nil, err
@@ -71,7 +74,9 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 		if cerr := r.ctx.Err(); cerr != nil || errors.Is(err, llm.ErrBudget) {
 			return nil, cmp.Or(cerr, err)
 		}
-		trace.FromContext(r.ctx).Warn(noVerdict, fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b), redact.Line(err.Error())))
+		trace.FromContext(r.ctx).Warn(noVerdict,
+			fmt.Sprintf("the model did not say how %s and %s are joined, their names do: %s", r.name(p.a), r.name(p.b),
+				redact.Line(err.Error())))
 		span.Fail(err)
 		return nil, nil
 	}
@@ -87,7 +92,8 @@ func (r *joinRun) ask(p joinPair, known []ScoredJoin) (found []ScoredJoin, err e
 			continue
 		}
 		found = append(found, ScoredJoin{
-			Join: joinOf(a, left.Name, b, right.Name), Confidence: confidence(j.Confidence), Origin: joinOfModel, Reason: reason(j.Reasoning),
+			Join: joinOf(a, left.Name, b, right.Name), Confidence: confidence(j.Confidence), Origin: joinOfModel,
+			Reason: reason(j.Reasoning),
 		})
 	}
 	slices.SortStableFunc(found, compareJoins)
@@ -173,7 +179,9 @@ func (r *joinRun) compareCandidates(a, b candidates) int {
 
 // byNames joins the parts that keys do not: by names, and by the model where names are not sure.
 func (r *joinRun) byNames() error {
-	saysMore := slices.ContainsFunc(r.in.Corrections, func(c session.Correction) bool { return slices.Contains(meanings, c.Kind) })
+	saysMore := slices.ContainsFunc(r.in.Corrections, func(c session.Correction) bool {
+		return slices.Contains(meanings, c.Kind)
+	})
 	var pairs, unclear []candidates
 	for _, p := range r.apart() {
 		pairs = append(pairs, candidates{p, r.Candidates(&r.schema.Tables[p.a], &r.schema.Tables[p.b])})
@@ -198,7 +206,8 @@ func (r *joinRun) byNames() error {
 		case len(c.ways) > 0:
 			if c.best() < r.minConfidence() {
 				trace.FromContext(r.ctx).Warn("join-guessed",
-					fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.ways[0].Join, c.best()))
+					fmt.Sprintf("%s and %s are joined by a guess, %s (confidence: %.2f)", r.name(c.a), r.name(c.b), c.ways[0].Join,
+						c.best()))
 			}
 			r.take(c.joinPair, c.ways, 1)
 		}
@@ -227,7 +236,8 @@ func (r *joinRun) unclear(p joinPair, options []ScoredJoin) {
 	for i, o := range options {
 		label := fmt.Sprintf("%s (confidence: %.2f)", o.Join, o.Confidence)
 		all = append(all, label)
-		q.Options = append(q.Options, session.Option{ID: fmt.Sprintf("j%d", i+1), Label: label, Join: &o.Join, Confidence: o.Confidence})
+		q.Options = append(q.Options, session.Option{ID: fmt.Sprintf("j%d", i+1), Label: label, Join: &o.Join,
+			Confidence: o.Confidence})
 	}
 	q.Context["joins"] = strings.Join(all, "; ")
 	r.question = q

@@ -117,7 +117,8 @@ func (r *joinRun) connect() error {
 		return err
 	}
 	if pairs := r.apart(); len(pairs) > 0 {
-		return fmt.Errorf("%w %s and %s; say which columns join them, or ask about one of them", ErrNoJoin, r.name(pairs[0].a), r.name(pairs[0].b))
+		return fmt.Errorf("%w %s and %s; say which columns join them, or ask about one of them", ErrNoJoin,
+			r.name(pairs[0].a), r.name(pairs[0].b))
 	}
 	return nil
 }
@@ -292,7 +293,9 @@ func (r *joinRun) withoutRejected() *schema.Schema {
 		set(c.Rejected, true)
 		set(c.Tables, false)
 	}
-	return r.schema.Project(func(t *schema.Table) bool { return !rejected[t] }, func(*schema.Table, *schema.Column) bool { return true })
+	return r.schema.Project(func(t *schema.Table) bool { return !rejected[t] }, func(*schema.Table, *schema.Column) bool {
+		return true
+	})
 }
 
 // bridge adds the tables of a shortest path of keys over at most maxBridges further tables between two parts, and

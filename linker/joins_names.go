@@ -35,7 +35,8 @@ func (Joins) Candidates(a, b *schema.Table) (found []ScoredJoin) {
 	for _, x := range joinEnds(a) {
 		for _, y := range ys {
 			if score := x.score(y); score > leastJoin {
-				found = append(found, ScoredJoin{Join: schema.Join{Left: x.ColumnName, Right: y.ColumnName}.Ordered(), Confidence: score, Origin: joinOfNames})
+				found = append(found, ScoredJoin{Join: schema.Join{Left: x.ColumnName, Right: y.ColumnName}.Ordered(),
+					Confidence: score, Origin: joinOfNames})
 			}
 		}
 	}

@@ -25,9 +25,10 @@ const leastUnverified = 0.5
 
 // verdicts is what a judge of tables (MapReduce, PerTable) found out about a question.
 type verdicts struct {
-	// Tables are in the schema's order: those asked about that a prompt may show, and those that a correction keeps. Each has its
-	// Table, whether it is Relevant, the Score that decides, the Lexical one of its words, the Model's (nil: not asked) with its
-	// Reason, the components that it Matched, its Columns, how many were Omitted, and the Problem of a call.
+	// Tables are in the schema's order: those asked about that a prompt may show, and those that a correction keeps. Each
+	// has its Table, whether it is Relevant, the Score that decides, the Lexical one of its words, the Model's (nil: not
+	// asked) with its Reason, the components that it Matched, its Columns, how many were Omitted, and the Problem of a
+	// call.
 	Tables   []tableVerdict `json:"tables"`
 	NotAsked int            `json:"not_asked,omitempty"` // tables that the model was not asked about
 	Links    schema.Links   `json:"links"`               // the linked tables
@@ -35,16 +36,18 @@ type verdicts struct {
 
 // tableVerdict is what words and a model say of one table.
 type tableVerdict struct {
-	Table    schema.TableName `json:"table"`
-	Relevant bool             `json:"relevant"`          // of MapReduce, the table is linked; of PerTable, the verdict of the table alone
-	Score    float64          `json:"score"`             // what decides, 0..1; of PerTable how sure the verdict is
-	Lexical  float64          `json:"lexical"`           // the score of the words and values alone, 0..1
-	Model    *float64         `json:"model,omitempty"`   // the model's, 0..1; nil: not asked, or it failed
-	Reason   string           `json:"reason,omitempty"`  // the model's, in one line of at most 200 characters
-	Matched  []string         `json:"matched,omitempty"` // components that the model says the table is for
-	Columns  []string         `json:"columns,omitempty"` // columns that the model says the question needs; only those that exist
-	Omitted  int              `json:"omitted,omitempty"` // columns that the prompt had no room for
-	Problem  string           `json:"problem,omitempty"` // what the model failed with: the words of the table decided
+	Table schema.TableName `json:"table"`
+	// of MapReduce, the table is linked; of PerTable, the verdict of the table alone
+	Relevant bool     `json:"relevant"`
+	Score    float64  `json:"score"`             // what decides, 0..1; of PerTable how sure the verdict is
+	Lexical  float64  `json:"lexical"`           // the score of the words and values alone, 0..1
+	Model    *float64 `json:"model,omitempty"`   // the model's, 0..1; nil: not asked, or it failed
+	Reason   string   `json:"reason,omitempty"`  // the model's, in one line of at most 200 characters
+	Matched  []string `json:"matched,omitempty"` // components that the model says the table is for
+	// columns that the model says the question needs; only those that exist
+	Columns []string `json:"columns,omitempty"`
+	Omitted int      `json:"omitted,omitempty"` // columns that the prompt had no room for
+	Problem string   `json:"problem,omitempty"` // what the model failed with: the words of the table decided
 }
 
 // judge asks a model about each table of a question, in waves. T is the JSON object of a reply.
@@ -96,8 +99,8 @@ type said struct {
 	columns, matched []string
 }
 
-// run asks about one wave after the other until stands says so, or a budget is spent behind the first wave: that is the error
-// spent, and what is known by then decides.
+// run asks about one wave after the other until stands says so, or a budget is spent behind the first wave: that is the
+// error spent, and what is known by then decides.
 func (j *judge[T]) run(ctx context.Context, stands func() bool) (spent, err error) {
 	found, err := Values{Choose: true}.Link(ctx, j.Input)
 	if cerr := ctx.Err(); cerr != nil {
@@ -265,8 +268,8 @@ func (j *judge[T]) decide(ctx context.Context, t *judged, err error, span *trace
 	}
 }
 
-// askAll asks about several tables by one call. Where its reply cannot be used, it asks about each alone, unless the reply about the
-// first cannot be used either. There is an error for each.
+// askAll asks about several tables by one call. Where its reply cannot be used, it asks about each alone, unless the
+// reply about the first cannot be used either. There is an error for each.
 func (j *judge[T]) askAll(ctx context.Context, list []*judged) []error {
 	errs := make([]error, len(list))
 	if len(list) == 1 {

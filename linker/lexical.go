@@ -57,12 +57,15 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 	var links schema.Links
 	if found == 0 {
 		if len(in.Earlier) > 0 {
-			return schema.Links{Notes: []string{"no word of the question matches the schema: it is about what the answer before it reads"}}, nil
+			return schema.Links{Notes: []string{"no word of the question matches the schema: " +
+				"it is about what the answer before it reads"}}, nil
 		}
 		if len(all) <= askedTables {
-			return schema.Links{Whole: true, Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
+			return schema.Links{Whole: true,
+				Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 		}
-		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept", most, len(all)))
+		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept",
+			most, len(all)))
 		trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
 		all = all[:most]
 	}
@@ -85,10 +88,12 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 			if kept = better; better == 0 {
 				kept = min(end, max(2*most, askedTables))
 			}
-			links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
+			links.Notes = append(links.Notes,
+				fmt.Sprintf("%d tables match words of the question equally well: words cannot choose among them", end-better))
 			trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
 		}
-		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found, kept))
+		links.Notes = append(links.Notes, fmt.Sprintf("%d tables match words of the question, the best %d are kept", found,
+			kept))
 		order = order[:kept]
 	}
 	numbers, stored := askedNumbers(in), x.stored(in)

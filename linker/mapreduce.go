@@ -78,7 +78,8 @@ func (m MapReduce) Validate() error {
 		err = errors.New("linker: MapReduce needs Model or LexicalOnly")
 	}
 	return errors.Join(err,
-		fields.Check("linker: MapReduce.Threshold", m.Threshold, 1), fields.Check("linker: MapReduce.SkipLLMAt", m.SkipLLMAt, 1),
+		fields.Check("linker: MapReduce.Threshold", m.Threshold, 1), fields.Check("linker: MapReduce.SkipLLMAt",
+			m.SkipLLMAt, 1),
 		fields.Check("linker: MapReduce.Workers", m.Workers, 0), fields.Check("linker: MapReduce.Tables", m.Tables, 0),
 		fields.Check("linker: MapReduce.PerCall", m.PerCall, 0),
 	)
@@ -103,7 +104,8 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 		return reduced, nil
 	}
 	j := judge[scoreReply]{
-		Input: in, model: m.Model, workers: cmp.Or(m.Workers, 4), most: m.Tables, perCall: m.PerCall, limit: defaultCallTokens, overruled: true, texts: in.inParts,
+		Input: in, model: m.Model, workers: cmp.Or(m.Workers, 4), most: m.Tables, perCall: m.PerCall,
+		limit: defaultCallTokens, overruled: true, texts: in.inParts,
 	}
 	j.part = func(ctx context.Context, t *judged, beside int) (string, error) {
 		return in.fit(ctx, t, j.limit, beside)
@@ -114,7 +116,8 @@ func (m MapReduce) Run(ctx context.Context, in Input) (MapReduceResult, error) {
 			return MapReduceResult{}, cmp.Or(cerr, err)
 		}
 		if reduced.Components = components; err != nil {
-			j.Links.Notes = append(j.Links.Notes, "the question could not be decomposed, it is one component: "+redact.Line(err.Error()))
+			j.Links.Notes = append(j.Links.Notes, "the question could not be decomposed, it is one component: "+
+				redact.Line(err.Error()))
 		}
 	}
 	head := in.section(allCorrections...) + "Components:\n"
@@ -150,7 +153,8 @@ func (m MapReduce) reduce(j *judge[scoreReply]) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b *judged) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name), cmp.Compare(a.Table.Schema, b.Table.Schema))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Table.Name, b.Table.Name),
+			cmp.Compare(a.Table.Schema, b.Table.Schema))
 	})
 	links := &j.Links
 	switch kept := slices.IndexFunc(order, func(t *judged) bool { return !m.isEnough(*t) }); {

@@ -50,7 +50,8 @@ var (
 	allCorrections = append(slices.Clip(tableMeanings), dialogue.CorrectJoin, dialogue.CorrectColumn)
 )
 
-// section writes the question for a prompt, with what belongs to it and the corrections of the stated kinds, a line each.
+// section writes the question for a prompt, with what belongs to it and the corrections of the stated kinds, a line
+// each.
 func (in Input) section(stated ...string) string {
 	var b strings.Builder
 	line := func(head, text string) {
@@ -75,29 +76,31 @@ func (in Input) section(stated ...string) string {
 	return b.String()
 }
 
-// decompose returns the components of the question. If the model fails, the whole question is the only one, and err says
-// why.
+// decompose returns the components of the question. If the model fails, the whole question is the only one, and err
+// says why.
 func (m MapReduce) decompose(ctx context.Context, in Input) ([]component, error) {
-	reply, err := llm.Ask(ctx, m.Model, greedy(m.Seed, purposeDecompose, decomposeRules, in.section(allCorrections...)), func(r decomposition) error {
-		if len(r) == 0 {
-			return errors.New("it has no components")
-		}
-		return nil
-	})
+	reply, err := llm.Ask(ctx, m.Model, greedy(m.Seed, purposeDecompose, decomposeRules, in.section(allCorrections...)),
+		func(r decomposition) error {
+			if len(r) == 0 {
+				return errors.New("it has no components")
+			}
+			return nil
+		})
 	if err != nil {
 		reply = decomposition{}.add(in.Question, "")
 	}
 	return reply, err
 }
 
-// decomposition is the reply to decomposeRules. It takes two shapes: {"components": [{"text", "type"}]}, and a text or a
-// list for each type: {"entity": "…", "filter": ["…"]}.
+// decomposition is the reply to decomposeRules. It takes two shapes: {"components": [{"text", "type"}]}, and a text or
+// a list for each type: {"entity": "…", "filter": ["…"]}.
 type decomposition []component
 
 // JSONSchema returns the schema of the first shape.
 func (decomposition) JSONSchema() string {
 	return `{"type":"object","properties":{"components":{"type":"array","items":{"type":"object",` +
-		`"properties":{"text":{"type":"string"},"type":{"type":"string","enum":["` + strings.Join(componentTypes, `","`) + `"]}},` +
+		`"properties":{"text":{"type":"string"},"type":{"type":"string","enum":["` + strings.Join(componentTypes, `","`) +
+		`"]}},` +
 		`"required":["text","type"],"additionalProperties":false}}},"required":["components"],"additionalProperties":false}`
 }
 
@@ -172,7 +175,8 @@ func (t *texts) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// scoreReply is the reply to scoreRules. Published forms of the method ask for relevance_score alone, or for all but it.
+// scoreReply is the reply to scoreRules. Published forms of the method ask for relevance_score alone, or for all but
+// it.
 type scoreReply struct {
 	Relevant       *bool    `json:"relevant"`
 	Score          *float64 `json:"score"`
@@ -217,7 +221,8 @@ const (
 	maxNameTokens  = maxReplyTokens * 3 / 5 // the rest is for the reason and the brackets
 )
 
-// inParts writes a table, in parts if it is wide, so that a model sees all of its columns. Each part has the foreign keys.
+// inParts writes a table, in parts if it is wide, so that a model sees all of its columns. Each part has the foreign
+// keys.
 func (in Input) inParts(ctx context.Context, t *judged) (texts []string, err error) {
 	for _, part := range partsOf(t.of) {
 		renderer := in.renderer()
@@ -236,7 +241,9 @@ func partsOf(t *schema.Table) (parts []*schema.Schema) {
 	from, tokens := 0, 0
 	cut := func(to int) {
 		place := 0
-		parts = append(parts, whole.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
+		parts = append(parts, whole.Project(func(*schema.Table) bool {
+			return true
+		}, func(*schema.Table, *schema.Column) bool {
 			place++
 			return from < place && place <= to
 		}))

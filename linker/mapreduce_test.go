@@ -96,7 +96,8 @@ func TestMapReduceLatencies(t *testing.T) {
 					return fmt.Sprintf(`{"score": 0.%s, "matched_components": ["it"]}`, table[5:]), nil
 				}}
 				root := trace.Tracer{}.New("test")
-				got := testutil.Value(linker.MapReduce{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
+				got := testutil.Value(linker.MapReduce{Model: llm.Chain(model, llm.Trace()),
+					Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
 				if model.calls.Load() != 21 || int(most.Load()) != workers {
 					t.Errorf("%d calls, %d at once; want 21, and %d", model.calls.Load(), most.Load(), workers)
 				}
@@ -158,7 +159,8 @@ func TestMapReduceFailingTables(t *testing.T) {
 				isDown && table.Score != table.Lexical || !isDown && table.Model != nil && *table.Model != .1 {
 				t.Errorf("%s: %+v, %v", tt.why, table, failures)
 			}
-			if want := "the table " + name + ","; isDown && (!strings.Contains(warned[i], "no-verdict") || !strings.Contains(warned[i], want) ||
+			if want := "the table " + name + ","; isDown && (!strings.Contains(warned[i], "no-verdict") ||
+				!strings.Contains(warned[i], want) ||
 				!strings.Contains(got.Links.Notes[i], want)) {
 				t.Errorf("%s: warnings %q, notes %q do not name %s", tt.why, warned, got.Links.Notes, name)
 			}
@@ -169,7 +171,8 @@ func TestMapReduceFailingTables(t *testing.T) {
 	}
 }
 
-// TestMapReduceCancelled: the end of the context ends Run at once, at either step. The bubble fails if a goroutine is left.
+// TestMapReduceCancelled: the end of the context ends Run at once, at either step. The bubble fails if a goroutine is
+// left.
 func TestMapReduceCancelled(t *testing.T) {
 	for _, purpose := range []string{"decompose", "score"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -191,19 +194,23 @@ func TestMapReduceCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	model := verdicts(nil)
-	if _, err := (linker.MapReduce{Model: model}).Run(ctx, linker.Input{Schema: tables([]string{"t", "x"})}); err != context.Canceled || model.calls.Load() > 0 {
+	if _, err := (linker.MapReduce{Model: model}).Run(ctx,
+		linker.Input{Schema: tables([]string{"t", "x"})}); err != context.Canceled || model.calls.Load() > 0 {
 		t.Errorf("%v after %d calls", err, model.calls.Load())
 	}
 }
 
 // TestMapReduceScores is the truth table of the model's score and that of the words.
 func TestMapReduceScores(t *testing.T) {
-	db, s := open(t, `CREATE TABLE misc (q); CREATE TABLE "in" (y); CREATE TABLE a (b); CREATE TABLE named (name TEXT); CREATE TABLE codes (z);
+	db, s := open(t,
+		`CREATE TABLE misc (q); CREATE TABLE "in" (y); CREATE TABLE a (b); CREATE TABLE named (name TEXT); CREATE TABLE codes (z);
 		CREATE TABLE boats (colour TEXT); CREATE TABLE towns (place TEXT); CREATE TABLE invoicelines (z); CREATE TABLE deliver (z); CREATE TABLE "value" (z);
 		INSERT INTO towns VALUES ('Oslo');`, exec.Config{})
-	in := linker.Input{Question: "Name, code and colour in a delivery of an invoice to Oslo that was delivere, valued", Schema: s, DB: db}
+	in := linker.Input{Question: "Name, code and colour in a delivery of an invoice to Oslo that was delivere, valued",
+		Schema: s, DB: db}
 	lexical := map[string]float64{
-		"misc": 0, "in": 0, "a": 0, "value": 0, // words of no meaning match nothing, and the inflection of a word that names much
+		// words of no meaning match nothing, and the inflection of a word that names much
+		"misc": 0, "in": 0, "a": 0, "value": 0,
 		"named": .4, "codes": .4, // a column called name, a table called code
 		"boats": .6, "towns": .7, "invoicelines": 1, "deliver": 1,
 	}
@@ -226,14 +233,16 @@ func TestMapReduceScores(t *testing.T) {
 			}}
 			for _, got := range reduced(t, linker.MapReduce{Model: model}, in).Tables {
 				if got.Table.Name == one && (got.Lexical != lexical[one] || got.Score != want[lexical[one]]) {
-					t.Errorf("%s, model %s: lexical %v, score %v; want %v, %v", one, verdict, got.Lexical, got.Score, lexical[one], want[lexical[one]])
+					t.Errorf("%s, model %s: lexical %v, score %v; want %v, %v", one, verdict, got.Lexical, got.Score, lexical[one],
+						want[lexical[one]])
 				}
 			}
 		}
 	}
 	in.WithoutValues = true
 	for _, got := range reduced(t, linker.MapReduce{LexicalOnly: true}, in).Tables {
-		if want := lexical[got.Table.Name]; got.Table.Name != "towns" && got.Score != want || got.Table.Name == "towns" && got.Score != 0 {
+		if want := lexical[got.Table.Name]; got.Table.Name != "towns" && got.Score != want || got.Table.Name == "towns" &&
+			got.Score != 0 {
 			t.Errorf("without values: %+v, want %v", got, want)
 		}
 	}
@@ -244,8 +253,10 @@ func TestMapReduceScores(t *testing.T) {
 func TestMapReduceAtSize(t *testing.T) {
 	erp := &schema.Schema{}
 	for _, area := range strings.Fields("sales purchase stock service project rental finance payroll asset tax") {
-		for _, thing := range strings.Fields("order order_line order_history invoice invoice_line invoice_tax customer customer_address supplier contract " +
-			"contract_line delivery delivery_line payment payment_term product product_price product_group warehouse warehouse_slot " +
+		for _, thing := range strings.Fields("order order_line order_history invoice invoice_line invoice_tax customer " +
+			"customer_address supplier contract " +
+			"contract_line delivery delivery_line payment payment_term product product_price product_group warehouse " +
+			"warehouse_slot " +
 			"employee department budget budget_line account account_entry rate region status note") {
 			erp.Tables = append(erp.Tables, tables([]string{area + "_" + thing, "id", "name", "amount", "status"}).Tables...)
 		}
@@ -259,20 +270,27 @@ func TestMapReduceAtSize(t *testing.T) {
 		asked    int
 		why      string
 	}{
-		{erp, "Which customers have open orders, and what did they pay on the invoices of their contracts?", []string{"sales_order", "sales_customer"}, 2, 301,
+		{erp, "Which customers have open orders, and what did they pay on the invoices of their contracts?",
+			[]string{"sales_order", "sales_customer"}, 2, 301,
 			"words that name the tables of every area"},
-		{erp, "The tax on rental deliveries by region and status", []string{"rental_delivery", "rental_region"}, 2, 0, "and that name an area"},
+		{erp, "The tax on rental deliveries by region and status", []string{"rental_delivery", "rental_region"}, 2, 0,
+			"and that name an area"},
 		{alike, "The amount of part 117", []string{"part_117"}, 1, 0, "tables alike"},
-		{&schema.Schema{Tables: append(slices.Clone(erp.Tables), tables([]string{"freight", "id"}).Tables...)}, "The freight of all orders",
+		{&schema.Schema{Tables: append(slices.Clone(erp.Tables), tables([]string{"freight", "id"}).Tables...)},
+			"The freight of all orders",
 			[]string{"sales_order"}, 2, 0, "one table alone is called so"},
 	} {
 		of := map[string]string{}
 		for _, name := range tt.gold {
 			of[name] = `{"relevant": true, "score": 1}`
 		}
-		got := reduced(t, linker.MapReduce{Model: verdicts(of), Tables: tt.asked}, linker.Input{Question: tt.question, Schema: tt.s}).Links
-		if len(got.Tables) != tt.most || got.Whole || slices.ContainsFunc(tt.gold, func(name string) bool { return !strings.Contains(keptTables(got), name+" 1") }) {
-			t.Errorf("%s: %d of %d tables are linked, want %d: %.200s", tt.why, len(got.Tables), len(tt.s.Tables), tt.most, keptTables(got))
+		got := reduced(t, linker.MapReduce{Model: verdicts(of), Tables: tt.asked},
+			linker.Input{Question: tt.question, Schema: tt.s}).Links
+		if len(got.Tables) != tt.most || got.Whole || slices.ContainsFunc(tt.gold, func(name string) bool {
+			return !strings.Contains(keptTables(got), name+" 1")
+		}) {
+			t.Errorf("%s: %d of %d tables are linked, want %d: %.200s", tt.why, len(got.Tables), len(tt.s.Tables), tt.most,
+				keptTables(got))
 		}
 	}
 }
@@ -298,12 +316,16 @@ func TestMapReduceReduce(t *testing.T) {
 		want   string
 		why    string
 	}{
-		{linker.MapReduce{}, tables([]string{"d"}, []string{"c", "x"}, []string{"b", "x"}, []string{"a", "x"}, []string{"e", "x"}),
+		{linker.MapReduce{}, tables([]string{"d"}, []string{"c", "x"}, []string{"b", "x"}, []string{"a", "x"},
+			[]string{"e", "x"}),
 			map[string]string{"e": "0.499", "a": "0.5", "b": "0.6", "c": "0.5"}, "b 0.6, a 0.5, c 0.5",
 			"0.5 stays, 0.499 goes; the best first, then by name"},
-		{linker.MapReduce{Threshold: .6}, numbered("t%d", 3), map[string]string{"t0": "0.599", "t1": "0.6"}, "t1 0.6", "another threshold"},
-		{linker.MapReduce{}, numbered("t%d", 20), map[string]string{"t3": "0.4", "t1": "0.4"}, "whole, t1 0.4, t3 0.4", "up to 20 tables the whole schema"},
-		{linker.MapReduce{}, many, map[string]string{"t_20": "0.4", "t_07": "0.2"}, "t_20 0.4, t_07 0.2, t_00 0, t_01 0, t_02 0",
+		{linker.MapReduce{Threshold: .6}, numbered("t%d", 3), map[string]string{"t0": "0.599", "t1": "0.6"}, "t1 0.6",
+			"another threshold"},
+		{linker.MapReduce{}, numbered("t%d", 20), map[string]string{"t3": "0.4", "t1": "0.4"}, "whole, t1 0.4, t3 0.4",
+			"up to 20 tables the whole schema"},
+		{linker.MapReduce{}, many, map[string]string{"t_20": "0.4", "t_07": "0.2"},
+			"t_20 0.4, t_07 0.2, t_00 0, t_01 0, t_02 0",
 			"of 21 the best five, ties by name"},
 		{linker.MapReduce{}, tables(), nil, "whole", "a schema without tables"},
 	} {
@@ -317,7 +339,9 @@ func TestMapReduceReduce(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.why, keptTables(got.Links), tt.want)
 		}
 		for _, table := range got.Tables {
-			inLinks := slices.ContainsFunc(got.Links.Tables, func(l schema.TableLink) bool { return l.Table == table.Table.Name })
+			inLinks := slices.ContainsFunc(got.Links.Tables, func(l schema.TableLink) bool {
+				return l.Table == table.Table.Name
+			})
 			if table.Relevant != (inLinks || got.Links.Whole) {
 				t.Errorf("%s: %+v", tt.why, table)
 			}
@@ -329,7 +353,8 @@ func TestMapReduceReduce(t *testing.T) {
 	}
 }
 
-// TestMapReduceKeys: a prompt about one table shows the keys that lead from it, and none to a table that no prompt may show.
+// TestMapReduceKeys: a prompt about one table shows the keys that lead from it, and none to a table that no prompt may
+// show.
 func TestMapReduceKeys(t *testing.T) {
 	long := strings.Repeat("bad", 100)
 	_, s := open(t, `CREATE TABLE towns (id INTEGER PRIMARY KEY); CREATE TABLE `+long+` (id INTEGER PRIMARY KEY);
@@ -350,7 +375,8 @@ func TestMapReduceKeys(t *testing.T) {
 
 // TestMapReduceColumns: beside the relevant columns those stay that the question names, and all keys.
 func TestMapReduceColumns(t *testing.T) {
-	db, s := open(t, `CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT, age INTEGER, town INTEGER REFERENCES towns(id), home TEXT);
+	db, s := open(t,
+		`CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT, age INTEGER, town INTEGER REFERENCES towns(id), home TEXT);
 		CREATE TABLE towns (id INTEGER PRIMARY KEY, label TEXT, area REAL); INSERT INTO people VALUES (1, 'Ann', 3, 1, 'Oslo');`, exec.Config{})
 	in := linker.Input{Question: "The age of all from Oslo", Schema: s, DB: db}
 	got := reduced(t, linker.MapReduce{Model: verdicts(map[string]string{
@@ -365,18 +391,21 @@ func TestMapReduceColumns(t *testing.T) {
 	}
 	golden.Equal(t, want, got.Links.Tables, "links")
 	s.Tables = append(s.Tables, tables([]string{"gone", "x"}).Tables...)
-	if got = reduced(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""), "look-ups failed") {
+	if got = reduced(t, linker.MapReduce{LexicalOnly: true}, in); !strings.Contains(strings.Join(got.Links.Notes, ""),
+		"look-ups failed") {
 		t.Errorf("notes %q do not say that a table could not be looked into", got.Links.Notes)
 	}
 	in.Question = "?"
-	got = reduced(t, linker.MapReduce{Model: verdicts(map[string]string{"people": `{"score": 1, "relevant_columns": ["full_name"]}`})}, in)
-	if diff := cmp.Diff([]schema.TableLink{{Table: "people", Score: 1, Columns: []string{"id", "full_name", "town"}}}, got.Links.Tables); diff != "" {
+	got = reduced(t,
+		linker.MapReduce{Model: verdicts(map[string]string{"people": `{"score": 1, "relevant_columns": ["full_name"]}`})}, in)
+	if diff := cmp.Diff([]schema.TableLink{{Table: "people", Score: 1, Columns: []string{"id", "full_name", "town"}}},
+		got.Links.Tables); diff != "" {
 		t.Errorf("keys and relevant columns alone (-want +got):\n%s", diff)
 	}
 }
 
-// TestMapReduceConnected: of random schemas and verdicts, tables that keys join in the schema are joined in its part, and
-// every key column of a kept table is in it.
+// TestMapReduceConnected: of random schemas and verdicts, tables that keys join in the schema are joined in its part,
+// and every key column of a kept table is in it.
 func TestMapReduceConnected(t *testing.T) {
 	for seed := range 300 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
@@ -389,7 +418,8 @@ func TestMapReduceConnected(t *testing.T) {
 			for range rng.IntN(3) {
 				ref := fmt.Sprintf("t%d", rng.IntN(n))
 				table.ForeignKeys = append(table.ForeignKeys,
-					schema.ForeignKey{Columns: []string{fmt.Sprintf("c%d", 1+rng.IntN(4))}, RefTable: ref, RefColumns: []string{fmt.Sprintf("c%d", rng.IntN(5))}})
+					schema.ForeignKey{Columns: []string{fmt.Sprintf("c%d", 1+rng.IntN(4))}, RefTable: ref,
+						RefColumns: []string{fmt.Sprintf("c%d", rng.IntN(5))}})
 			}
 			s.Tables = append(s.Tables, table)
 			if rng.IntN(3) == 0 {
@@ -437,7 +467,8 @@ func TestMapReduceValidate(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", tt.m, err, tt.want)
 		}
 		if tt.want != "" {
-			if _, err := tt.m.Link(t.Context(), linker.Input{Schema: tables([]string{"t", "x"})}); err == nil || model.calls.Load() > 0 {
+			if _, err := tt.m.Link(t.Context(), linker.Input{Schema: tables([]string{"t", "x"})}); err == nil ||
+				model.calls.Load() > 0 {
 				t.Errorf("%+v: %v after %d calls", tt.m, err, model.calls.Load())
 			}
 		}
@@ -481,7 +512,8 @@ func TestWordsOverrule(t *testing.T) {
 			}
 			return llm.Response{Text: `{"relevant": false, "score": 0}`}, nil
 		})
-		reduced, err := linker.MapReduce{Model: model}.Run(t.Context(), linker.Input{Question: "How many invoices are there?", Schema: s})
+		reduced, err := linker.MapReduce{Model: model}.Run(t.Context(), linker.Input{Question: "How many invoices are there?",
+			Schema: s})
 		if err != nil {
 			t.Fatal(err)
 		}

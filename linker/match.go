@@ -21,8 +21,8 @@ const (
 // generic are words that name a column of most tables.
 var generic = words.Set("id name code number value")
 
-// few is how many tables may have a word that overrules the model's verdict on them. Of the 300 tables of an ERP a hundred
-// are called something with order.
+// few is how many tables may have a word that overrules the model's verdict on them. Of the 300 tables of an ERP a
+// hundred are called something with order.
 const few = 3
 
 // tableHit is what words of a question and stored values say of one table.
@@ -77,8 +77,8 @@ func all(named []string, asked map[string]bool) bool {
 	return !slices.ContainsFunc(named, func(w string) bool { return !asked[words.Stem(w)] })
 }
 
-// isCalled reports whether a word asked for is one of a name, begins one, or is one and a letter more, as superheroe(s) is
-// superhero and voted is vote: [words.Stem] knows the endings of most nouns, and of no verb.
+// isCalled reports whether a word asked for is one of a name, begins one, or is one and a letter more, as superheroe(s)
+// is superhero and voted is vote: [words.Stem] knows the endings of most nouns, and of no verb.
 func isCalled(name, asked string) bool {
 	return isBegun(name, asked) || slices.ContainsFunc(words.Stems(name), func(w string) bool {
 		return w == asked || len(w) >= minPrefix && len(asked) == len(w)+1 && strings.HasPrefix(asked, w) && !generic[w]

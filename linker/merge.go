@@ -16,7 +16,9 @@ func merge(a, b schema.Links) schema.Links {
 		Notes:  append(slices.Clone(a.Notes), b.Notes...),
 	}
 	for _, t := range b.Tables {
-		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool { return sameTable(o.Schema, o.Table, t.Schema, t.Table) })
+		i := slices.IndexFunc(out.Tables, func(o schema.TableLink) bool {
+			return sameTable(o.Schema, o.Table, t.Schema, t.Table)
+		})
 		if i < 0 {
 			out.Tables = append(out.Tables, t)
 			continue

@@ -14,10 +14,11 @@ import (
 
 // oracle answers PerTable as the gold of a question would: what it reads is relevant.
 type oracle struct {
-	tables, columns []string                                        // that the gold reads: table, table.column
-	say             func(req llm.Request) (reply string, err error) // in place of the oracle where it says something; may be nil
-	mu              sync.Mutex
-	requests        []llm.Request
+	tables, columns []string // that the gold reads: table, table.column
+	// in place of the oracle where it says something; may be nil
+	say      func(req llm.Request) (reply string, err error)
+	mu       sync.Mutex
+	requests []llm.Request
 }
 
 var shownTables = regexp.MustCompile(`(?m)^CREATE (?:VIRTUAL TABLE|TABLE|VIEW) (.*) \($`)
@@ -75,7 +76,8 @@ func (o *oracle) verdict(table string) map[string]any {
 			columns = append(columns, name)
 		}
 	}
-	return map[string]any{"reasoning": "as the gold", "is_relevant": slices.Contains(o.tables, table), "confidence": 0.9, "relevant_columns": columns}
+	return map[string]any{"reasoning": "as the gold", "is_relevant": slices.Contains(o.tables, table), "confidence": 0.9,
+		"relevant_columns": columns}
 }
 
 // of are the requests of a purpose.

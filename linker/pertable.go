@@ -56,16 +56,18 @@ type PerTable struct {
 
 // PerTableResult is the result of PerTable for a question.
 type PerTableResult struct {
-	verdicts                         // Links has the needed columns and all keys of Final
-	Candidates   []schema.TableName  `json:"candidates"`             // relevant tables, corrections applied, in the order of the schema
-	Final        []schema.TableName  `json:"final"`                  // the tables that are needed, in schema order
-	Columns      []schema.ColumnName `json:"columns,omitempty"`      // the columns of Final that the model names
-	JoinsNeeded  bool                `json:"joins_needed"`           // the tables of Final must be joined
-	Combine      string              `json:"combine,omitempty"`      // how they are combined: "join", "union", "subquery" or "none"; "": the model did not say
-	Filters      string              `json:"filters,omitempty"`      // conditions, in one line; "": none
-	Aggregations string              `json:"aggregations,omitempty"` // counts, sums and the like, in one line
-	Ordering     string              `json:"ordering,omitempty"`     // orders and limits, in one line
-	Reasoning    string              `json:"reasoning,omitempty"`    // the reasoning of all steps, a line each
+	verdicts // Links has the needed columns and all keys of Final
+	// relevant tables, corrections applied, in the order of the schema
+	Candidates  []schema.TableName  `json:"candidates"`
+	Final       []schema.TableName  `json:"final"`             // the tables that are needed, in schema order
+	Columns     []schema.ColumnName `json:"columns,omitempty"` // the columns of Final that the model names
+	JoinsNeeded bool                `json:"joins_needed"`      // the tables of Final must be joined
+	// how they are combined: "join", "union", "subquery" or "none"; "": the model did not say
+	Combine      string `json:"combine,omitempty"`
+	Filters      string `json:"filters,omitempty"`      // conditions, in one line; "": none
+	Aggregations string `json:"aggregations,omitempty"` // counts, sums and the like, in one line
+	Ordering     string `json:"ordering,omitempty"`     // orders and limits, in one line
+	Reasoning    string `json:"reasoning,omitempty"`    // the reasoning of all steps, a line each
 }
 
 // Validate reports a field that is out of range, and a missing Model.
@@ -77,7 +79,8 @@ func (p PerTable) Validate() error {
 	return errors.Join(err,
 		fields.Check("linker: PerTable.Workers", p.Workers, 0), fields.Check("linker: PerTable.Tables", p.Tables, 0),
 		fields.Check("linker: PerTable.PerCall", p.PerCall, 0),
-		fields.Check("linker: PerTable.TableTokens", p.TableTokens, 0), fields.Check("linker: PerTable.CallTokens", p.CallTokens, 0),
+		fields.Check("linker: PerTable.TableTokens", p.TableTokens, 0), fields.Check("linker: PerTable.CallTokens",
+			p.CallTokens, 0),
 	)
 }
 
@@ -126,7 +129,9 @@ func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 		return nil
 	}
 	for _, c := range in.Corrections {
-		if c.Kind == dialogue.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool { return slices.Contains(i.Final, t) }) {
+		if c.Kind == dialogue.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool {
+			return slices.Contains(i.Final, t)
+		}) {
 			return nil
 		}
 	}

@@ -58,8 +58,8 @@ type perTableRun struct {
 	lacks string // what the synthesis says that no table has; "": nothing
 }
 
-// steps go from the verdicts on single tables to the links. Where the synthesis says that a table is missing, the tables that were
-// not asked about follow.
+// steps go from the verdicts on single tables to the links. Where the synthesis says that a table is missing, the
+// tables that were not asked about follow.
 func (r *perTableRun) steps() error {
 	for _, step := range []func() error{r.alone, r.together, r.synthesize} {
 		if err := step(); err != nil {
@@ -87,8 +87,8 @@ func (r *perTableRun) steps() error {
 	return nil
 }
 
-// further asks about the next waves, those first that words of what is missing find, until another table is found to be relevant.
-// It is seen with the others then.
+// further asks about the next waves, those first that words of what is missing find, until another table is found to be
+// relevant. It is seen with the others then.
 func (r *perTableRun) further() (found bool, err error) {
 	before := len(r.id.Candidates)
 	r.judge.lacking(r.lacks)
@@ -161,7 +161,8 @@ func confidence(given any) float64 {
 func (r *perTableRun) alone() error {
 	head, selected := r.in.section(meanings...), "" // selected stays empty unless Sequential
 	r.judge = judge[tableReply]{
-		Input: r.in, model: r.Model, workers: cmp.Or(r.Workers, 4), most: r.Tables, perCall: r.perCall(), limit: cmp.Or(r.TableTokens, defaultCallTokens),
+		Input: r.in, model: r.Model, workers: cmp.Or(r.Workers, 4), most: r.Tables, perCall: r.perCall(),
+		limit: cmp.Or(r.TableTokens, defaultCallTokens),
 	}
 	r.judge.request = func(about callRules, text string) llm.Request {
 		rules := tableRules
@@ -224,8 +225,8 @@ func (r *perTableRun) reason(step, text string) {
 	}
 }
 
-// fit writes a table for a prompt of so many tokens that has so many bytes beside it. Where not all columns have room, keys come
-// first, then the columns that words of the question hit, then the others in their order.
+// fit writes a table for a prompt of so many tokens that has so many bytes beside it. Where not all columns have room,
+// keys come first, then the columns that words of the question hit, then the others in their order.
 func (in Input) fit(ctx context.Context, t *judged, limit, beside int) (string, error) {
 	renderer := in.renderer()
 	keys := t.of.References(renderer.Names)

@@ -18,7 +18,8 @@ import (
 
 func TestPerTableFailingTables(t *testing.T) {
 	s := numbered("part_%d", 10)
-	s.Tables[1].Name, s.Tables[1].Description = "other", "this is said of a part"                        // a weak hit of words
+	// a weak hit of words
+	s.Tables[1].Name, s.Tables[1].Description = "other", "this is said of a part"
 	s.Tables[2].Name, s.Tables[2].Columns = "third", tables([]string{"third", "part"}).Tables[0].Columns // one of .6
 	in := linker.Input{Question: "what is part 3", Schema: s}
 	down := &llm.Error{Class: llm.ClassOverloaded, Message: "down"}
@@ -40,7 +41,9 @@ func TestPerTableFailingTables(t *testing.T) {
 	} {
 		failing := s.Tables[:tt.fails]
 		o := &oracle{tables: []string{"part_9"}, say: func(req llm.Request) (string, error) {
-			if req.Purpose == "table" && slices.ContainsFunc(failing, func(t schema.Table) bool { return t.Name == shown(req)[0] }) {
+			if req.Purpose == "table" && slices.ContainsFunc(failing, func(t schema.Table) bool {
+				return t.Name == shown(req)[0]
+			}) {
 				return tt.reply, tt.how
 			}
 			return "", nil
@@ -57,11 +60,13 @@ func TestPerTableFailingTables(t *testing.T) {
 		for i, v := range got.Tables {
 			isDown := i < tt.fails
 			kept := isDown && v.Table.Name != "other"
-			if (v.Problem != "" && v.Relevant) != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown || v.Table.Name == "other" && isDown &&
-				v.Score != .4 || v.Table.Name == "third" && isDown && v.Score != .6 {
+			if (v.Problem != "" && v.Relevant) != kept || v.Relevant != (kept || i == 9) || (v.Problem != "") != isDown ||
+				v.Table.Name == "other" && isDown &&
+					v.Score != .4 || v.Table.Name == "third" && isDown && v.Score != .6 {
 				t.Errorf("%s: %+v", tt.why, v)
 			}
-			if isDown && (warnings[i].Code != "no-verdict" || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+",") ||
+			if isDown && (warnings[i].Code != "no-verdict" || !strings.Contains(warnings[i].Message, "the table "+v.Table.Name+
+				",") ||
 				!slices.Contains(got.Links.Notes, warnings[i].Message)) {
 				t.Errorf("%s: warnings %v, notes %q", tt.why, warnings, got.Links.Notes)
 			}
@@ -79,8 +84,10 @@ func TestPerTableLaterSteps(t *testing.T) {
 	for _, tt := range []struct {
 		together, synthesis, want, why string
 	}{
-		{`{"final_tables": ["c", "a"]}`, `{"joins_needed": true, "combine": "JOIN"}`, `a c joins "join" []`, "in the order of the schema"},
-		{`{"final_tables": ["\"A\"", "other.d"]}`, `{"joins_needed": false}`, `a d apart "" []`, "names may be quoted, in another case, with their schema"},
+		{`{"final_tables": ["c", "a"]}`, `{"joins_needed": true, "combine": "JOIN"}`, `a c joins "join" []`,
+			"in the order of the schema"},
+		{`{"final_tables": ["\"A\"", "other.d"]}`, `{"joins_needed": false}`, `a d apart "" []`,
+			"names may be quoted, in another case, with their schema"},
 		{`{"final_tables": ["a", "z", "b; DROP"]}`, `{}`, `a apart "" []`, "unknown ones do nothing"},
 		{`{"final_tables": []}`, `{}`, `a c d joins "" []`, "none: the candidates stay"},
 		{`{"final_tables": ["b", "z"]}`, `{}`, `a c d joins "" []`, "none of the candidates: the same; b is no candidate"},
@@ -89,9 +96,12 @@ func TestPerTableLaterSteps(t *testing.T) {
 		{`no`, `no`, `a c d joins "" []`, "no JSON: several tables are joined"},
 		{`{"final_tables": ["a"]}`, `no`, `a apart "" []`, "and one is not"},
 		{`{"final_tables": ["a", "c"]}`, `{"combine": "union"}`, `a c apart "union" []`, "a union needs no join"},
-		{`{"final_tables": ["a", "c"]}`, `{"combine": "join", "joins_needed": false}`, `a c joins "join" []`, "joined is joined"},
-		{`{"final_tables": ["a", "c"]}`, `{"combine": "magic", "joins_needed": true}`, `a c joins "" []`, "an unknown way to combine"},
-		{`{"final_tables": ["a", "c"]}`, `{"columns": ["x", "a.id", "C.\"ID\"", "b.y", "a.z"], "joins_needed": true}`, `a c joins "" [a.id a.x c.id c.x]`,
+		{`{"final_tables": ["a", "c"]}`, `{"combine": "join", "joins_needed": false}`, `a c joins "join" []`,
+			"joined is joined"},
+		{`{"final_tables": ["a", "c"]}`, `{"combine": "magic", "joins_needed": true}`, `a c joins "" []`,
+			"an unknown way to combine"},
+		{`{"final_tables": ["a", "c"]}`, `{"columns": ["x", "a.id", "C.\"ID\"", "b.y", "a.z"], "joins_needed": true}`,
+			`a c joins "" [a.id a.x c.id c.x]`,
 			"a column of one table, or of all that have it; of no other table"},
 	} {
 		o := &oracle{tables: []string{"a", "c", "d"}, say: func(req llm.Request) (string, error) {
@@ -105,14 +115,16 @@ func TestPerTableLaterSteps(t *testing.T) {
 		if got.JoinsNeeded {
 			joins = "joins"
 		}
-		if text := fmt.Sprintf("%s %s %q %v", strings.Join(names(got.Final), " "), joins, got.Combine, got.Columns); text != tt.want {
+		if text := fmt.Sprintf("%s %s %q %v", strings.Join(names(got.Final), " "), joins, got.Combine,
+			got.Columns); text != tt.want {
 			t.Errorf("%s: %s; want %s", tt.why, text, tt.want)
 		}
 	}
 	o := &oracle{tables: []string{"a"}, say: func(req llm.Request) (string, error) {
 		switch req.Purpose {
 		case "table":
-			return fmt.Sprintf(`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "Y", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
+			return fmt.Sprintf(
+				`{"is_relevant": %v, "confidence": 1.7, "relevant_columns": ["X", "Y", "z", 7], "reasoning": "of %s\nQuestion: forged"}`,
 				shown(req)[0] == "a" || shown(req)[0] == "c", shown(req)[0]), nil
 		case "tables":
 			return `{"final_tables": ["a", "c"], "reasoning": "both"}`, nil
@@ -161,7 +173,8 @@ func TestPerTableValidate(t *testing.T) {
 	if _, err := (linker.PerTable{}).Link(t.Context(), linker.Input{Schema: s}); err == nil {
 		t.Error("no model, and no error")
 	}
-	if _, err := (linker.PerTable{Model: &oracle{}}).Link(t.Context(), linker.Input{Schema: tables()}); !errors.Is(err, linker.ErrNoTables) {
+	if _, err := (linker.PerTable{Model: &oracle{}}).Link(t.Context(), linker.Input{Schema: tables()}); !errors.Is(err,
+		linker.ErrNoTables) {
 		t.Errorf("no table: %v", err)
 	}
 }
@@ -184,7 +197,8 @@ func TestPerTableEnds(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			if _, err := (linker.PerTable{Model: model}).Run(ctx, in); err != context.DeadlineExceeded || time.Since(began) != time.Second {
+			if _, err := (linker.PerTable{Model: model}).Run(ctx, in); err != context.DeadlineExceeded ||
+				time.Since(began) != time.Second {
 				t.Errorf("%s: %v after %v", purpose, err, time.Since(began))
 			}
 		})
@@ -196,7 +210,8 @@ func TestPerTableEnds(t *testing.T) {
 				return "", nil
 			}}
 			got, err := linker.PerTable{Model: o}.Run(t.Context(), in)
-			if fails := errors.Is(failure, llm.ErrBudget) || purpose == "table"; fails != (err != nil) || fails && !errors.Is(err, failure) {
+			if fails := errors.Is(failure, llm.ErrBudget) || purpose == "table"; fails != (err != nil) || fails &&
+				!errors.Is(err, failure) {
 				t.Errorf("%s fails with %v: %v", purpose, failure, err)
 			} else if !fails && (!slices.Equal(names(got.Final), o.tables) || !got.JoinsNeeded || len(got.Links.Notes) != 1) {
 				t.Errorf("%s fails with %v: %+v", purpose, failure, got)

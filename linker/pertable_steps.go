@@ -68,7 +68,8 @@ func (r *perTableRun) names() (names []schema.TableName) {
 // render writes tables for a prompt that has the text head beside them, and no more tokens than a call may have.
 func (r *perTableRun) render(rules, head string, tables []schema.TableName) (string, error) {
 	renderer := r.in.renderer()
-	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(rules)+len(head)+8 // each message is rounded up
+	// each message is rounded up
+	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(rules)+len(head)+8
 	out, err := renderer.Render(r.ctx, r.judge.Schema.Project(
 		func(t *schema.Table) bool { return slices.Contains(tables, t.TableName()) },
 		func(*schema.Table, *schema.Column) bool { return true }))
@@ -91,7 +92,8 @@ func (r *perTableRun) together() error {
 		if table, err = r.render(tablesRules, judged+"\n", group); err != nil {
 			break
 		}
-		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, purposeTables, tablesRules, judged+"\n"+table), tablesReply.check)
+		reply, failed := llm.Ask(r.ctx, r.Model, greedy(r.Seed, purposeTables, tablesRules, judged+"\n"+table),
+			tablesReply.check)
 		if err = r.fatal(failed); err == nil && failed != nil {
 			r.warn("the model did not judge the tables together, all candidates stay: %s", failed)
 		} else if err == nil {

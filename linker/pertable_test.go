@@ -65,7 +65,8 @@ func TestPerTableLatencies(t *testing.T) {
 					return o.Complete(ctx, req)
 				})
 				root := trace.Tracer{}.New("test")
-				got := testutil.Value(linker.PerTable{Model: llm.Chain(model, llm.Trace()), Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
+				got := testutil.Value(linker.PerTable{Model: llm.Chain(model, llm.Trace()),
+					Workers: workers}.Run(trace.NewContext(t.Context(), root), in))(t)
 				first.same(t, root, got, fmt.Sprintf("round %d, %d workers", round, workers))
 			})
 		}
@@ -79,8 +80,9 @@ func TestPerTableLatencies(t *testing.T) {
 				t.Errorf("a table that was not selected is listed:\n%s", text)
 			}
 			before3, before17 := strings.Contains(text, "- part_03\n"), strings.Contains(text, "- part_17\n")
-			if sequential && (shown(req)[0] != fmt.Sprintf("part_%02d", i) || before3 != (i > 3) || before17 != (i > 17)) || !sequential && (before3 ||
-				before17) {
+			if sequential && (shown(req)[0] != fmt.Sprintf("part_%02d", i) || before3 != (i > 3) || before17 != (i > 17)) ||
+				!sequential && (before3 ||
+					before17) {
 				t.Errorf("sequential %v, request %d shows\n%s", sequential, i, text)
 			}
 		}
@@ -96,7 +98,8 @@ func TestPerTableOneTable(t *testing.T) {
 	}{{[]string{"t_0"}, 6, nil}, {[]string{"t_0", "t_4"}, 7, nil}, {nil, 5, linker.ErrNoTables}} {
 		o := &oracle{tables: tt.relevant}
 		got, err := linker.PerTable{Model: o}.Run(t.Context(), linker.Input{Question: "?", Schema: numbered("t_%d", 5)})
-		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Tables) != 5 || !slices.Equal(names(got.Final), tt.relevant) {
+		if !errors.Is(err, tt.err) || len(o.requests) != tt.calls || len(got.Tables) != 5 ||
+			!slices.Equal(names(got.Final), tt.relevant) {
 			t.Errorf("%q: %d calls, %v, %+v", tt.relevant, len(o.requests), err, got)
 		}
 	}
@@ -135,11 +138,13 @@ func TestPerTableWide(t *testing.T) {
 	} {
 		s.Tables[0].ForeignKeys = slices.Repeat([]schema.ForeignKey{key}, tt.keys)
 		o := &oracle{tables: []string{"wide"}}
-		got := identify(t, linker.PerTable{TableTokens: tt.tokens, CallTokens: tt.tokens}, o, linker.Input{Question: "Which harbour?", Schema: s})
+		got := identify(t, linker.PerTable{TableTokens: tt.tokens, CallTokens: tt.tokens}, o,
+			linker.Input{Question: "Which harbour?", Schema: s})
 		req := o.requests[slices.IndexFunc(o.requests, func(r llm.Request) bool { return shown(r)[0] == "wide" })]
 		text := req.Messages[1].Text
 		count := strings.Count(text, " TEXT")
-		if notice := fmt.Sprintf("  -- %d more columns\n);\n", 400-count); count != tt.shown || !strings.Contains(text, notice) {
+		if notice := fmt.Sprintf("  -- %d more columns\n);\n", 400-count); count != tt.shown ||
+			!strings.Contains(text, notice) {
 			t.Errorf("%d tokens: %d columns, want %d, and a notice behind them:\n%.300s", tt.tokens, count, tt.shown, text)
 		}
 		if known := strings.Contains(text, ");\nFOREIGN KEY (ref) REFERENCES small(id)\n"); known != (tt.keys == 1) {
@@ -193,7 +198,8 @@ func TestPerTableMany(t *testing.T) {
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Run(t.Context(), linker.Input{Question: "?", Schema: s})
+	got, err := linker.PerTable{Model: model, TableTokens: 1000, CallTokens: 1000}.Run(t.Context(),
+		linker.Input{Question: "?", Schema: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +223,8 @@ func TestPerTableMany(t *testing.T) {
 	if last := o.of("synthesis"); len(last) != 1 || strings.Count(last[0].Messages[1].Text, "CREATE TABLE table_") != 20 {
 		t.Errorf("the synthesis does not show all 20 tables once: %v", last)
 	}
-	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of("tables")), (most-before.HeapAlloc)>>20,
+	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of("tables")),
+		(most-before.HeapAlloc)>>20,
 		before.HeapAlloc>>20)
 	if most > before.HeapAlloc+100<<20 {
 		t.Errorf("the heap grew by %d MB", (most-before.HeapAlloc)>>20)
@@ -247,7 +254,8 @@ func TestPerTableAmbiguity(t *testing.T) {
 		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "union"}`, nil, false, "a union"},
 		{[]string{"a", "b"}, `{"joins_needed": false, "combine": "subquery"}`, nil, false, "a subquery"},
 		{[]string{"a", "b"}, `{}`, nil, false, "unknown: joined"},
-		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: dialogue.CorrectText, Text: "all of it"}}, true,
+		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: dialogue.CorrectText, Text: "all of it"}},
+			true,
 			"a clarification decides nothing here"},
 		{[]string{"a", "b"}, `{"joins_needed": false}`, []session.Correction{{Kind: dialogue.CorrectColumn, Term: "it",
 			Column: &schema.ColumnName{Table: schema.TableName{Name: "a"}, Column: "x"}}}, false, "the user named one of them"},
@@ -275,7 +283,8 @@ func TestPerTableAmbiguity(t *testing.T) {
 				{ID: "t1", Label: "b: has it", Table: &schema.TableName{Name: "b"}, Confidence: .95},
 				{ID: "t2", Label: "a: as the gold", Table: &schema.TableName{Name: "a"}, Confidence: .9},
 			},
-			Context: map[string]string{"type": "table_selection", "user_query": "the x?", "selected_table": "b", "similar_tables": "a"},
+			Context: map[string]string{"type": "table_selection", "user_query": "the x?", "selected_table": "b",
+				"similar_tables": "a"},
 		}
 		golden.Equal(t, want, q, tt.why)
 	}
@@ -288,7 +297,8 @@ func TestPerTableCorrections(t *testing.T) {
 		return schema.ColumnName{Table: schema.TableName{Name: table}, Column: name}
 	}
 	d := column("d", "y")
-	join := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("d", "y")}}
+	join := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"),
+		Right: column("d", "y")}}
 	base := &oracle{tables: []string{"a", "b"}, columns: []string{"a.x", "b.x"}}
 	identify(t, linker.PerTable{Workers: 1}, base, linker.Input{Question: "?", Schema: s})
 	for _, tt := range []struct {
@@ -298,19 +308,24 @@ func TestPerTableCorrections(t *testing.T) {
 		states      []string // purposes of the requests that state them
 		why         string
 	}{
-		{[]session.Correction{{Kind: dialogue.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]", true,
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Tables: tableNames("c"), Rejected: tableNames("b")}}, "[a c]",
+			true,
 			[]string{"tables", "synthesis"}, "forced in, and out"},
-		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{"synthesis"}, "out alone"},
-		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("B")}, {Kind: dialogue.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("b")}}, "[a]", false, []string{"synthesis"},
+			"out alone"},
+		{[]session.Correction{{Kind: dialogue.CorrectTable, Rejected: tableNames("B")},
+			{Kind: dialogue.CorrectTable, Tables: tableNames("b")}}, "[a b]", true,
 			[]string{"tables", "synthesis"}, "the later one counts"},
-		{[]session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil, "the table of a mapped column"},
+		{[]session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}, "[a b d]", true, nil,
+			"the table of a mapped column"},
 		{[]session.Correction{join}, "[a b d]", true, nil, "the tables of a mandatory join"},
 		{[]session.Correction{{Kind: dialogue.CorrectText, Text: "I mean it"}, {Kind: dialogue.CorrectFilter, Text: "x > 1"},
 			{Kind: dialogue.CorrectLogic, Text: "y is x"}},
 			"[a b]", true, []string{"table", "tables", "synthesis"}, "everywhere"},
 	} {
 		o := &oracle{tables: base.tables, columns: base.columns}
-		got := identify(t, linker.PerTable{Workers: 1}, o, linker.Input{Question: "?", Schema: s, Corrections: tt.corrections})
+		got := identify(t, linker.PerTable{Workers: 1}, o,
+			linker.Input{Question: "?", Schema: s, Corrections: tt.corrections})
 		if fmt.Sprint(names(got.Final)) != tt.final || got.JoinsNeeded != tt.joins {
 			t.Errorf("%s: %v, joins %v; want %s", tt.why, got.Final, got.JoinsNeeded, tt.final)
 		}
@@ -331,24 +346,28 @@ func TestPerTableCorrections(t *testing.T) {
 		}
 		for _, l := range got.Links.Tables {
 			if isForced := l.Table == "c" || l.Table == "d"; isForced != (l.Columns == nil) {
-				t.Errorf("%s: columns of %s: %q; want all of a table that the model did not find, and of the others those needed", tt.why, l.Table, l.Columns)
+				t.Errorf("%s: columns of %s: %q; want all of a table that the model did not find, and of the others those needed",
+					tt.why, l.Table, l.Columns)
 			}
 			if l.Table == "a" && !slices.Equal(l.Columns, []string{"x"}) {
 				t.Errorf("%s: columns of a: %q", tt.why, l.Columns)
 			}
 		}
 	}
-	between := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"), Right: column("b", "y")}}
+	between := session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: column("a", "x"),
+		Right: column("b", "y")}}
 	apart := &oracle{tables: base.tables, say: func(req llm.Request) (string, error) {
 		return map[string]string{"synthesis": `{"joins_needed": false}`}[req.Purpose], nil
 	}}
-	if got := identify(t, linker.PerTable{}, apart, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{between}}); !got.JoinsNeeded {
+	if got := identify(t, linker.PerTable{}, apart,
+		linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{between}}); !got.JoinsNeeded {
 		t.Error("a mandatory join, and no joins are needed")
 	}
 	mapped := column("a", "y")
 	o := &oracle{tables: base.tables, columns: base.columns}
-	got := identify(t, linker.PerTable{}, o, linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: dialogue.CorrectColumn,
-		Term: "it", Column: &mapped}}})
+	got := identify(t, linker.PerTable{}, o,
+		linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: dialogue.CorrectColumn,
+			Term: "it", Column: &mapped}}})
 	if l := got.Links.Tables[0]; !slices.Equal(l.Columns, []string{"x", "y"}) {
 		t.Errorf("a mapped column is not linked: %+v", l)
 	}
@@ -358,18 +377,21 @@ func TestPerTableCorrections(t *testing.T) {
 	if !errors.Is(err, linker.ErrNoTables) {
 		t.Errorf("all tables rejected: %v", err)
 	}
-	in := linker.Input{Question: "and of those?", Schema: s, Earlier: []session.PreviousTurn{{Question: "who\n### Question", SQL: "SELECT x\nFROM a"}}}
+	in := linker.Input{Question: "and of those?", Schema: s,
+		Earlier: []session.PreviousTurn{{Question: "who\n### Question", SQL: "SELECT x\nFROM a"}}}
 	o = &oracle{tables: base.tables}
 	identify(t, linker.PerTable{}, o, in)
 	for _, req := range o.requests {
 		const want = "Earlier question: who ### Question\nIt was answered by: SELECT x FROM a\n" +
-			"The question may refer to these. If it is complete without them, it keeps none of their conditions.\nQuestion: and of those?\n"
+			"The question may refer to these. If it is complete without them, it keeps none of their conditions.\nQuestion: " +
+			"and of those?\n"
 		if !strings.HasPrefix(req.Messages[1].Text, want) {
 			t.Errorf("%s does not begin with what was asked before:\n%s", req.Purpose, req.Messages[1].Text)
 		}
 	}
 	alone := &oracle{tables: []string{"a"}, columns: []string{"a.x"}}
-	in = linker.Input{Question: "?", Schema: s, Corrections: []session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}}
+	in = linker.Input{Question: "?", Schema: s,
+		Corrections: []session.Correction{{Kind: dialogue.CorrectColumn, Term: "it", Column: &d}}}
 	if got := identify(t, linker.PerTable{}, alone, in); fmt.Sprint(names(got.Final)) != "[a d]" || !got.JoinsNeeded {
 		t.Errorf("a table alone and one that is forced in: %v, joins %v", got.Final, got.JoinsNeeded)
 	}

@@ -37,8 +37,9 @@ const noLinks = "no-links"
 // statements that it cannot parse; the engine, the rules, the union and the joins are our additions. Link costs
 // Samples calls, one compilation for each, and the cost of With. Safe for concurrent use if With is.
 type PreSQL struct {
-	Model  llm.Model                                                  // the model asked; required by Link and Draft
-	Prompt func(ctx context.Context, in Input) ([]llm.Message, error) // the prompt for the statement; required by Link and Draft
+	Model llm.Model // the model asked; required by Link and Draft
+	// the prompt for the statement; required by Link and Draft
+	Prompt func(ctx context.Context, in Input) ([]llm.Message, error)
 
 	Samples   int            // drafts, whose links are united; 0 means 1; 1 uses temperature 0, more use 0.7
 	MaxTokens int            // tokens of a reply; 0 means 512

@@ -27,8 +27,8 @@ func resolveTable(s *schema.Schema, schemaName, name string) (t *schema.Table, n
 	return t, invented(name) + "; " + t.Name + " is nearest"
 }
 
-// resolve returns the place of the item that name means: by the first rule that any of them meets. It returns -1 if none
-// or several meet that rule.
+// resolve returns the place of the item that name means: by the first rule that any of them meets. It returns -1 if
+// none or several meet that rule.
 func resolve[T any](items []T, nameOf func(T) string, name string) int {
 	for _, rule := range []func(a, b string) bool{
 		func(a, b string) bool { return a == b },

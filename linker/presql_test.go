@@ -50,8 +50,10 @@ func TestPreSQLFails(t *testing.T) {
 		{"as it should be", "?", "SELECT full_name FROM student", "student", "", "the engine's word"},
 		{"prose", "?", "I cannot answer that.", "whole", "no table", "never an empty schema"},
 		{"empty statement", "?", "```sql\n```", "whole", "no table", "never an empty schema"},
-		{"does not parse", "?", "SELECT full_name FROM student WHERE (age > 3", "whole", "no table", "a torn reply is no statement"},
-		{"unknown column", "?", "SELECT nme FROM student JOIN course", "student course", "engine rejects", "the tables are real"},
+		{"does not parse", "?", "SELECT full_name FROM student WHERE (age > 3", "whole", "no table",
+			"a torn reply is no statement"},
+		{"unknown column", "?", "SELECT nme FROM student JOIN course", "student course", "engine rejects",
+			"the tables are real"},
 		{"other case", "?", "SELECT x FROM STUDENT", "student", "", "as SQLite reads it"},
 		{"without underscore", "?", "SELECT x FROM StaffMembers", "staff_members", "is nearest", "rule 2"},
 		{"plural", "?", "SELECT x FROM students JOIN orders_details", "student order details", "is nearest", "rule 3"},
@@ -62,23 +64,30 @@ func TestPreSQLFails(t *testing.T) {
 		{"two that differ by case", "?", "SELECT id FROM Ärzte", "Ärzte", "", "SQLite knows them apart"},
 		{"the other", "?", "SELECT name FROM ärzte", "ärzte", "", "SQLite knows them apart"},
 		{"either of two", "?", "SELECT x FROM äRZTE", "whole", "invented", "two may be meant, so none is"},
-		{"a CTE named like a table", "?", "WITH course AS (SELECT id FROM student) SELECT * FROM course", "student", "", "a CTE is no table"},
-		{"a CTE in a broken statement", "?", "WITH course AS (SELECT id FROM student) SELECT x FROM course", "student", "engine rejects", "nor in the text"},
+		{"a CTE named like a table", "?", "WITH course AS (SELECT id FROM student) SELECT * FROM course", "student", "",
+			"a CTE is no table"},
+		{"a CTE in a broken statement", "?", "WITH course AS (SELECT id FROM student) SELECT x FROM course", "student",
+			"engine rejects", "nor in the text"},
 		{"view", "?", "SELECT full_name FROM adults", "adults student", "", "with what lies under it"},
-		{"self reference", "?", "SELECT a.full_name FROM student a JOIN student b ON a.mentor = b.id", "student", "", "one table"},
+		{"self reference", "?", "SELECT a.full_name FROM student a JOIN student b ON a.mentor = b.id", "student", "",
+			"one table"},
 		{"table without rows", "?", "SELECT a FROM empty", "empty", "", "rows do not matter"},
 		{"only its rows count", "?", "SELECT count(*) FROM course", "course", "", "a table without columns read"},
-		{"forgotten in FROM", "?", "SELECT course.title FROM student", "student course", "engine rejects", "a dotted name is a table"},
-		{"named in the question", "Which courses are there?", "SELECT 1 FROM student", "student course", "", "a missed table comes back"},
+		{"forgotten in FROM", "?", "SELECT course.title FROM student", "student course", "engine rejects",
+			"a dotted name is a table"},
+		{"named in the question", "Which courses are there?", "SELECT 1 FROM student", "student course", "",
+			"a missed table comes back"},
 		{
-			"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title", "whole", "no table",
+			"endless reply", "?", "SELECT full_name FROM student WHERE " + strings.Repeat("age ", 10_000) + "course.title",
+			"whole", "no table",
 			"no statement within what is read of a reply",
 		},
 		{"blank in a name", "order details?", "SELECT note FROM \"order details\"", "order details", "", "quoted"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := linker.PreSQL{Prompt: ask, Model: &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: llmtest.Texts(tt.reply)}}}}
+			p := linker.PreSQL{Prompt: ask,
+				Model: &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: llmtest.Texts(tt.reply)}}}}
 			root := trace.Tracer{}.New("test")
 			links, err := p.Link(trace.NewContext(t.Context(), root), linker.Input{Question: tt.question, Schema: s, DB: db})
 			root.End()
@@ -128,8 +137,10 @@ func TestPreSQLColumns(t *testing.T) {
 		{"How many credits?", "SELECT title FROM course", false, "course(title,credits)", "those named in the question too"},
 		{"?", "SELECT nme, agee FROM student", false, "student(id)", "names that resolve to no column are dropped"},
 		{"?", "SELECT fullname, x FROM student", false, "student(id,full_name)", "the nearest column of a broken statement"},
-		{"?", "SELECT s.id FROM student s JOIN enrolment USING (student_id)", false, "student(id) enrolment(student_id)", "USING reads too"},
-		{"Which hours?", "SELECT title FROM course JOIN enrolment ON code = course_code", true, "course(code,title,hours) enrolment(course_code,student_id,grade)",
+		{"?", "SELECT s.id FROM student s JOIN enrolment USING (student_id)", false, "student(id) enrolment(student_id)",
+			"USING reads too"},
+		{"Which hours?", "SELECT title FROM course JOIN enrolment ON code = course_code", true,
+			"course(code,title,hours) enrolment(course_code,student_id,grade)",
 			"wide: all of a small table"},
 	}
 	for _, tt := range tests {
@@ -145,7 +156,8 @@ func TestPreSQLColumns(t *testing.T) {
 func TestPreSQLSamples(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "link", Replies: []llmtest.Reply{
-		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0], llmtest.Texts("SELECT age FROM student")[0],
+		llmtest.Texts("SELECT title FROM course")[0], llmtest.Errors(errors.New("down"))[0],
+		llmtest.Texts("SELECT age FROM student")[0],
 	}}}}
 	p := linker.PreSQL{Model: model, Prompt: ask, Samples: 3, Seed: func(i int) *int { return new(7 + i) }}
 	links := testutil.Value(p.Link(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}))(t)
@@ -188,7 +200,8 @@ func TestPreSQLErrors(t *testing.T) {
 // TestPreSQLWithoutDatabase reads the text alone.
 func TestPreSQLWithoutDatabase(t *testing.T) {
 	s := tables([]string{"singers", "name"}, []string{"concerts", "year"})
-	links := testutil.Value(linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s}, "SELECT name FROM singer"))(t)
+	links := testutil.Value(linker.PreSQL{Columns: true}.Read(t.Context(), linker.Input{Question: "?", Schema: s},
+		"SELECT name FROM singer"))(t)
 	want := schema.Links{
 		Tables: []schema.TableLink{{Table: "singers", Columns: []string{"name"}, Score: 1}},
 		Notes:  []string{`invented: the preliminary SQL names the table "singer", which does not exist; singers is nearest`},
@@ -217,7 +230,8 @@ func ExamplePreSQL() {
 }
 
 func ExampleNames() {
-	links, err := linker.Names{}.Link(context.Background(), linker.Input{Question: "How many orders has each customer?", Schema: example})
+	links, err := linker.Names{}.Link(context.Background(), linker.Input{Question: "How many orders has each customer?",
+		Schema: example})
 	for _, t := range links.Tables {
 		fmt.Println(t.Table)
 	}
@@ -244,7 +258,9 @@ func TestPreSQLReadsLongText(t *testing.T) {
 func TestPreSQLLeavesOthersLinks(t *testing.T) {
 	db, s := open(t, college, exec.Config{})
 	links := schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}
-	p := linker.PreSQL{Columns: true, With: linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return links, nil })}
+	p := linker.PreSQL{Columns: true, With: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+		return links, nil
+	})}
 	testutil.Value(p.Read(t.Context(), linker.Input{Question: "?", Schema: s, DB: db}, "SELECT age FROM student"))(t)
 	if want := (schema.Links{Tables: []schema.TableLink{{Table: "student"}, {Table: "course"}}}); !cmp.Equal(want, links) {
 		t.Errorf("changed: %+v", links)

@@ -74,12 +74,15 @@ func (p PreSQL) addAskedColumns(in Input, links schema.Links, drafted int) schem
 		if read {
 			narrow = narrowRead
 		}
-		return p.Wide && (len(t.Columns) <= narrow || isTouched(c.Name, asked) || isTouched(c.Title, asked) || read && isLabel(c.Name))
+		return p.Wide && (len(t.Columns) <= narrow || isTouched(c.Name, asked) || isTouched(c.Title, asked) || read &&
+			isLabel(c.Name))
 	}
 	small, _ := in.Snapshot.Graph(in.Schema).Restrict(tablesOnly(links)) // with bridges: their columns may be asked for
 	for i := range small.Tables {
 		t := &small.Tables[i]
-		at := slices.IndexFunc(links.Tables, func(l schema.TableLink) bool { return sameTable(l.Schema, l.Table, t.Schema, t.Name) })
+		at := slices.IndexFunc(links.Tables, func(l schema.TableLink) bool {
+			return sameTable(l.Schema, l.Table, t.Schema, t.Name)
+		})
 		if at >= 0 && len(links.Tables[at].Columns) == 0 {
 			continue // all of them
 		}
@@ -116,9 +119,10 @@ func isTouched(name string, asked map[string]bool) bool {
 
 // isBegun reports whether a word of a name begins with the word asked for, as orderdetails begins with order.
 func isBegun(name, asked string) bool {
-	return len(asked) >= minPrefix && !words.IsPlain(asked) && slices.ContainsFunc(words.OfName(name), func(w string) bool {
-		return len(asked) < len(w) && strings.HasPrefix(w, asked)
-	})
+	return len(asked) >= minPrefix && !words.IsPlain(asked) &&
+		slices.ContainsFunc(words.OfName(name), func(w string) bool {
+			return len(asked) < len(w) && strings.HasPrefix(w, asked)
+		})
 }
 
 // isLabel reports whether a column is what people call a row by.

@@ -40,8 +40,8 @@ var (
 // maxSpanWords is the longest run of words that is taken for one value.
 const maxSpanWords = 4
 
-// spans lists the pieces of a question about some tables that look like values: quoted pieces first, then longer before shorter, each
-// once.
+// spans lists the pieces of a question about some tables that look like values: quoted pieces first, then longer before
+// shorter, each once.
 func spans(question string, s *schema.Schema, tables []int) []span {
 	var found []span
 	add := func(text string, number bool) {
@@ -97,7 +97,9 @@ func questionWords(question string) []word {
 	var words []word
 	opens := true
 	for _, field := range strings.Fields(question) {
-		text := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+		text := strings.TrimFunc(field, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+		})
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "'s"), "’s")
 		if text == "" {
 			continue

@@ -27,25 +27,30 @@ func TestSpans(t *testing.T) {
 		{"first word in capitals", "USA customers?", []string{"USA"}, "nobody starts a sentence so"},
 		{
 			"longest first", "orders of Ada Lovelace in New South Wales",
-			[]string{"New South Wales", "Ada Lovelace", "New South", "South Wales", "Ada", "Lovelace", "New", "South", "Wales"}, "a longer run says more",
+			[]string{"New South Wales", "Ada Lovelace", "New South", "South Wales", "Ada", "Lovelace", "New", "South", "Wales"},
+			"a longer run says more",
 		},
 		{
 			"four words at most", "the One Two Three Four Five",
 			[]string{
-				"One Two Three Four", "Two Three Four Five", "One Two Three", "Two Three Four", "Three Four Five", "One Two", "Two Three", "Three Four",
+				"One Two Three Four", "Two Three Four Five", "One Two Three", "Two Three Four", "Three Four Five", "One Two",
+				"Two Three", "Three Four",
 				"Four Five", "One", "Two", "Three", "Four", "Five",
 			},
 			"no run of five",
 		},
 		{"comma", "live in Paris, France or Oslo", []string{"Paris", "France", "Oslo"}, "no value runs across one"},
-		{"schema word", "in which Country and which Name, or a Country X", []string{"Country X", "X"}, "a word of the schema alone is no value"},
+		{"schema word", "in which Country and which Name, or a Country X", []string{"Country X", "X"},
+			"a word of the schema alone is no value"},
 		{"schema word in capitals", "is NAME a code", []string{"NAME"}, "a code may be spelled like a column"},
 		{"possessive", "What are Ada's and Nils’s orders?", []string{"Ada", "Nils"}, "the 's belongs to the sentence"},
 		{"apostrophe", "Where does O'Brien live?", []string{"O'Brien"}, "an apostrophe inside a word opens no quote"},
 		{"double quotes", `orders with "On Hold" as status`, []string{"On Hold"}, "one value, not a run of words"},
-		{"quoted where it is quoted", `does Anna Lee play in group "A"`, []string{"A", "Anna Lee", "Anna", "Lee"}, "the A of Anna is another one"},
+		{"quoted where it is quoted", `does Anna Lee play in group "A"`, []string{"A", "Anna Lee", "Anna", "Lee"},
+			"the A of Anna is another one"},
 		{"quotes before capitals", `is "shipped" used in Norway`, []string{"shipped", "Norway"}, "what is quoted goes first"},
-		{"single quotes", "status 'on hold' and name 'it''s'", []string{"on hold", "it", "s"}, "SQL's own doubling is not known to people"},
+		{"single quotes", "status 'on hold' and name 'it''s'", []string{"on hold", "it", "s"},
+			"SQL's own doubling is not known to people"},
 		{
 			"typographic quotes", "“On Hold”, ‘Shipped’, „Zürich“, „Łódź”, «Москва», »Aarhus«, ‹a›",
 			[]string{"On Hold", "Shipped", "Zürich", "Łódź", "Москва", "Aarhus", "a"}, "as languages have them",
@@ -117,7 +122,8 @@ func FuzzSpans(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	s := &schema.Schema{Tables: []schema.Table{{Name: "customers", Columns: []schema.Column{{Name: "country", Type: "TEXT"}, {Name: "total", Type: "REAL"}}}}}
+	s := &schema.Schema{Tables: []schema.Table{{Name: "customers",
+		Columns: []schema.Column{{Name: "country", Type: "TEXT"}, {Name: "total", Type: "REAL"}}}}}
 	f.Fuzz(func(t *testing.T, question string) {
 		if len(question) > 2000 || !utf8.ValidString(question) {
 			t.Skip("no question")

@@ -21,15 +21,17 @@ const (
 	aboutMany callRules = true
 )
 
-// listed is the reply to a request about several tables: those that are relevant, each by its number with what T says of it.
+// listed is the reply to a request about several tables: those that are relevant, each by its number with what T says
+// of it.
 type listed[T reply] struct {
 	Tables []json.RawMessage `json:"tables"`
 }
 
 // listSchema is the JSON schema of the reply, with the properties of what is said of a table.
 func listSchema(properties string) json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{"tables":{"type":"array","items":{"type":"object","properties":{"table":{"type":"integer"},` +
-		properties + `},"required":["table"],"additionalProperties":false}}},"required":["tables"],"additionalProperties":false}`)
+	return json.RawMessage(
+		`{"type":"object","properties":{"tables":{"type":"array","items":{"type":"object","properties":{"table":{"type":"integer"},` +
+			properties + `},"required":["table"],"additionalProperties":false}}},"required":["tables"],"additionalProperties":false}`)
 }
 
 // askTogether makes the call about several tables.

@@ -63,8 +63,8 @@ func (l Values) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return links, ctx.Err()
 }
 
-// named returns the stored texts that the question names. A single word that is the name of a table or a column means the name,
-// unless it is quoted or has a capital inside of the sentence.
+// named returns the stored texts that the question names. A single word that is the name of a table or a column means
+// the name, unless it is quoted or has a capital inside of the sentence.
 func (in Input) named(places []int) []snapshot.Stored {
 	names, marked := map[string]bool{}, map[string]bool{}
 	part := *in.Schema
@@ -88,9 +88,10 @@ func (in Input) named(places []int) []snapshot.Stored {
 // matches reports whether links have a value already.
 func matches(links schema.Links, v snapshot.Stored) bool {
 	return slices.ContainsFunc(links.Tables, func(t schema.TableLink) bool {
-		return sameTable(t.Schema, t.Table, v.Schema, v.Table) && slices.ContainsFunc(t.Values, func(m schema.ValueMatch) bool {
-			return m.Column == v.Column && m.Value == v.Value
-		})
+		return sameTable(t.Schema, t.Table, v.Schema, v.Table) &&
+			slices.ContainsFunc(t.Values, func(m schema.ValueMatch) bool {
+				return m.Column == v.Column && m.Value == v.Value
+			})
 	})
 }
 
@@ -136,7 +137,8 @@ search:
 					slow[i] = true
 				}
 				if len(slow) == maxSlowTables {
-					links.Notes = append(links.Notes, fmt.Sprintf("%d tables were too slow to look for values in: no more were tried", len(slow)))
+					links.Notes = append(links.Notes, fmt.Sprintf("%d tables were too slow to look for values in: no more were tried",
+						len(slow)))
 					break search
 				}
 				if found {

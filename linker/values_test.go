@@ -38,13 +38,17 @@ func TestValues(t *testing.T) {
 			"capitalised word", "Which customers live in Norway?", "customers.country=Norway(Norway) notes.body=Norway(Norway)",
 			"in every column that holds it, also one without a type",
 		},
-		{"two words", "What did Ada Lovelace order?", "customers.name=Ada Lovelace(Ada Lovelace)", "a value may be a run of words"},
+		{"two words", "What did Ada Lovelace order?", "customers.name=Ada Lovelace(Ada Lovelace)",
+			"a value may be a run of words"},
 		{"part of a value", "What did Ada order?", "", "equality, not a part"},
 		{"other case", "orders on hold in norway", "", "as it is stored or not at all"},
 		{"quoted", `Which orders are "On Hold"?`, "orders.status=On Hold(On Hold)", "what a person quotes is a value"},
-		{"possessive", "What is Norway's population?", "customers.country=Norway(Norway) notes.body=Norway(Norway)", "without the 's"},
-		{"apostrophe in the value", "What did O'Brien buy?", "customers.name=O'Brien(O'Brien)", "bound, never written into the statement"},
-		{"number", "Which order has a total of 2,500?", "customers.credit_limit=2500(2500) orders.total=2500(2500)", "in columns of numbers, of either kind"},
+		{"possessive", "What is Norway's population?", "customers.country=Norway(Norway) notes.body=Norway(Norway)",
+			"without the 's"},
+		{"apostrophe in the value", "What did O'Brien buy?", "customers.name=O'Brien(O'Brien)",
+			"bound, never written into the statement"},
+		{"number", "Which order has a total of 2,500?", "customers.credit_limit=2500(2500) orders.total=2500(2500)",
+			"in columns of numbers, of either kind"},
 		{"decimal", "a total of 1,234.5", "orders.total=1234.5(1234.5)", "a decimal"},
 		{
 			"non-Latin", "「日本」の「東京商店」", "customers.country=日本(日本) customers.name=東京商店(東京商店)",
@@ -57,7 +61,8 @@ func TestValues(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, choose := range []bool{false, true} {
-				got := testutil.Value(linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s, DB: db}))(t)
+				got := testutil.Value(linker.Values{Choose: choose}.Link(t.Context(), linker.Input{Question: tt.question, Schema: s,
+					DB: db}))(t)
 				if matches(got) != tt.want {
 					t.Errorf("got %q, want %q: %s", matches(got), tt.want, tt.why)
 				}
@@ -71,11 +76,13 @@ func TestValues(t *testing.T) {
 
 // TestValuesByWords: a profiled text is found whatever its letters; the name of a column names none.
 func TestValuesByWords(t *testing.T) {
-	db, s := open(t, shop+"\nCREATE TABLE moods (total TEXT, mood TEXT); INSERT INTO moods VALUES ('status', 'all smiles'), ('Oslo', 'None');", exec.Config{})
+	db, s := open(t, shop+"\nCREATE TABLE moods (total TEXT, mood TEXT); INSERT INTO moods VALUES ('status', "+
+		"'all smiles'), ('Oslo', 'None');", exec.Config{})
 	snap := testutil.Value(db.Snapshot(t.Context()))(t)
 	s = testutil.Value(db.Profiled(t.Context(), snap, s))(t)
 	for _, tt := range []struct{ why, question, want string }{
-		{"small letters", "orders on hold in norway", "orders.status=On Hold(on hold) customers.country=Norway(norway) notes.body=Norway(norway)"},
+		{"small letters", "orders on hold in norway",
+			"orders.status=On Hold(on hold) customers.country=Norway(norway) notes.body=Norway(norway)"},
 		{"as it is stored, once", "Who lives in Norway?", "customers.country=Norway(Norway) notes.body=Norway(Norway)"},
 		{"the name of a column", "what is the status of each order?", ""},
 		{"quoted", "the total 'status'", "moods.total=status(status)"},
@@ -95,7 +102,8 @@ func TestValuesByWords(t *testing.T) {
 // TestValuesChooses names the columns that hold a match and no others.
 func TestValuesChooses(t *testing.T) {
 	db, s := open(t, shop, exec.Config{})
-	got := testutil.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db}))(t)
+	got := testutil.Value(linker.Values{Choose: true}.Link(t.Context(),
+		linker.Input{Question: `Has Norway orders "On Hold"?`, Schema: s, DB: db}))(t)
 	if want := "orders(status) customers(country) notes(body)"; linked(got) != want {
 		t.Errorf("got %s, want %s", linked(got), want)
 	}
@@ -133,7 +141,8 @@ func TestValuesCap(t *testing.T) {
 		t.Errorf("got %q, %v", matches(got), err)
 	}
 	golden.Equal(t, []string{"the limit on value look-ups was reached"}, got.Notes, "notes")
-	if got, err := (linker.Values{Probes: 10}).Link(t.Context(), in); err != nil || len(got.Notes) > 0 || !strings.Contains(matches(got), "country=Norway") {
+	if got, err := (linker.Values{Probes: 10}).Link(t.Context(), in); err != nil || len(got.Notes) > 0 ||
+		!strings.Contains(matches(got), "country=Norway") {
 		t.Errorf("exactly enough: %q, notes %q, %v", matches(got), got.Notes, err)
 	}
 }
@@ -143,12 +152,14 @@ func TestValuesFailing(t *testing.T) {
 	db, s := open(t, shop, exec.Config{Policy: exec.Policy{DenyColumns: []string{"customers.name"}}})
 	// A schema that names more than the policy allows, and what does not exist.
 	all := *s
-	all.Tables = append([]schema.Table{tables([]string{"missing", "x"}).Tables[0], tables([]string{"customers", "name"}).Tables[0]}, s.Tables...)
+	all.Tables = append([]schema.Table{tables([]string{"missing", "x"}).Tables[0],
+		tables([]string{"customers", "name"}).Tables[0]}, s.Tables...)
 	got, err := linker.Values{}.Link(t.Context(), linker.Input{Question: `"Norway"?`, Schema: &all, DB: db})
 	if err != nil || !strings.Contains(matches(got), "customers.country=Norway") {
 		t.Errorf("got %q, %v", matches(got), err)
 	}
-	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "some value look-ups failed") || !strings.Contains(got.Notes[0], "missing") {
+	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "some value look-ups failed") ||
+		!strings.Contains(got.Notes[0], "missing") {
 		t.Errorf("notes: %q", got.Notes)
 	}
 }
@@ -158,15 +169,19 @@ func TestValuesFailing(t *testing.T) {
 func TestValuesSlowTables(t *testing.T) {
 	var script strings.Builder
 	for i := range 4 {
-		fmt.Fprintf(&script, "CREATE VIEW t%d AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' || i AS a, 'y' || i AS b FROM n;\n", i)
+		fmt.Fprintf(&script, "CREATE VIEW t%d AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "+
+			"SELECT 'x' || i AS a, 'y' || i AS b FROM n;\n", i)
 	}
-	db, _ := open(t, script.String(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 100 * time.Millisecond}}})
+	db, _ := open(t, script.String(),
+		exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 100 * time.Millisecond}}})
 	var s schema.Schema
 	for i := range 4 {
-		s.Tables = append(s.Tables, schema.Table{Name: fmt.Sprintf("t%d", i), Columns: []schema.Column{{Name: "a", Type: "TEXT"}, {Name: "b", Type: "TEXT"}}})
+		s.Tables = append(s.Tables, schema.Table{Name: fmt.Sprintf("t%d", i),
+			Columns: []schema.Column{{Name: "a", Type: "TEXT"}, {Name: "b", Type: "TEXT"}}})
 	}
 	got, err := linker.Values{}.Link(t.Context(), linker.Input{Question: `"Norway" or "Sweden"?`, Schema: &s, DB: db})
-	if err != nil || len(got.Notes) != 2 || !strings.Contains(got.Notes[0], "3 tables were too slow") || !strings.Contains(got.Notes[1], "limit on time") {
+	if err != nil || len(got.Notes) != 2 || !strings.Contains(got.Notes[0], "3 tables were too slow") ||
+		!strings.Contains(got.Notes[1], "limit on time") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -175,10 +190,12 @@ func TestValuesEndsWithContext(t *testing.T) {
 	db, s := open(t, shop, exec.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (linker.Values{}).Link(ctx, linker.Input{Question: `"Norway"`, Schema: s, DB: db}); !errors.Is(err, context.Canceled) {
+	if _, err := (linker.Values{}).Link(ctx, linker.Input{Question: `"Norway"`, Schema: s, DB: db}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (linker.Values{}).Link(ctx, linker.Input{Question: "no value", Schema: s}); !errors.Is(err, context.Canceled) {
+	if _, err := (linker.Values{}).Link(ctx, linker.Input{Question: "no value", Schema: s}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("without a database: %v", err)
 	}
 }

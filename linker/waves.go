@@ -9,14 +9,15 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// askedTables is how many tables linkers look at that ask about or into each, at a time, and how many calls a wave takes.
+// askedTables is how many tables linkers look at that ask about or into each, at a time, and how many calls a wave
+// takes.
 const askedTables = 40
 
 // mostPerCall is how many tables one call is about, unless a field says otherwise.
 const mostPerCall = 8
 
-// perCall is how many tables of s a call is about: set, or as many as it takes to ask about all of them by 40 calls. size is how
-// many tables a wave has; 0: one wave has all of them, as the loop of the source.
+// perCall is how many tables of s a call is about: set, or as many as it takes to ask about all of them by 40 calls.
+// size is how many tables a wave has; 0: one wave has all of them, as the loop of the source.
 func perCall(s *schema.Schema, set, most int) (tables, size int) {
 	total := len(s.Tables)
 	if most > 0 {
@@ -50,7 +51,8 @@ func (e *noTablesError) Error() string {
 	if rest == 0 {
 		return ErrNoTables.Error() + "; name what it is about as the tables do"
 	}
-	text := fmt.Sprintf("linker: none of the %d tables asked about is relevant; %d of %d were not asked", e.Asked, rest, e.Total)
+	text := fmt.Sprintf("linker: none of the %d tables asked about is relevant; %d of %d were not asked", e.Asked, rest,
+		e.Total)
 	if e.Err != nil {
 		text += " (" + e.Err.Error() + ")"
 	}
@@ -69,8 +71,9 @@ type wave struct {
 	alike  int   // tables of their families that are not among them
 }
 
-// waves parts the tables into waves of so many: those that the index puts first, then the next ones. most bounds them all
-// together, 0: no bound. Of a family of tables alike those are taken that the question means, unless one wave has all tables.
+// waves parts the tables into waves of so many: those that the index puts first, then the next ones. most bounds them
+// all together, 0: no bound. Of a family of tables alike those are taken that the question means, unless one wave has
+// all tables.
 func (in Input) waves(most, size int) (list []wave) {
 	total := len(in.Schema.Tables)
 	if most == 0 {

@@ -20,7 +20,9 @@ import (
 func erpOf(n int, last string) *schema.Schema {
 	s := &schema.Schema{}
 	for i := range n - 1 {
-		s.Tables = append(s.Tables, tables([]string{fmt.Sprintf("z%c%c%c", 'a'+i/676, 'a'+i/26%26, 'a'+i%26), fmt.Sprintf("f%c%c", 'a'+i/26%26, 'a'+i%26)}).Tables...)
+		s.Tables = append(s.Tables,
+			tables([]string{fmt.Sprintf("z%c%c%c", 'a'+i/676, 'a'+i/26%26, 'a'+i%26),
+				fmt.Sprintf("f%c%c", 'a'+i/26%26, 'a'+i%26)}).Tables...)
 	}
 	s.Tables = append(s.Tables, tables([]string{last, "kunnr"}).Tables...)
 	return s
@@ -36,7 +38,8 @@ func relevant(name string, calls *int) llm.Model {
 			return `{"components": [{"text": "clients", "type": "entity"}]}`, nil
 		case "score":
 			if at := slices.Index(shown(req), name); len(shown(req)) > 1 {
-				return map[bool]string{true: fmt.Sprintf(`{"tables": [{"table": %d, "score": 1}]}`, at+1), false: `{"tables": []}`}[at >= 0], nil
+				return map[bool]string{true: fmt.Sprintf(`{"tables": [{"table": %d, "score": 1}]}`, at+1),
+					false: `{"tables": []}`}[at >= 0], nil
 			}
 			return fmt.Sprintf(`{"score": %d}`, map[bool]int{true: 1}[slices.Contains(shown(req), name)]), nil
 		}
@@ -75,24 +78,31 @@ func TestWaves(t *testing.T) {
 		in := linker.Input{Question: "How many clients do we have?", Schema: s}
 		calls := 0
 		root := trace.Tracer{}.New("question")
-		id, err := linker.PerTable{Model: relevant(name, &calls), Tables: tt.most, PerCall: tt.perCall}.Run(trace.NewContext(t.Context(), root), in)
-		if (err == nil) != tt.found || len(id.Tables) != tt.asked || id.NotAsked != tt.tables-tt.asked || warned(root) != tt.warned {
+		id, err := linker.PerTable{Model: relevant(name, &calls), Tables: tt.most,
+			PerCall: tt.perCall}.Run(trace.NewContext(t.Context(), root), in)
+		if (err == nil) != tt.found || len(id.Tables) != tt.asked || id.NotAsked != tt.tables-tt.asked ||
+			warned(root) != tt.warned {
 			t.Errorf("PerTable, %s: %d verdicts, %d not asked, %q, %v", tt.why, len(id.Tables), id.NotAsked, warned(root), err)
 		}
 		if tt.found && (!slices.Equal(names(id.Final), []string{name}) || calls != tt.calls+1) {
 			t.Errorf("PerTable, %s: %v by %d calls", tt.why, id.Final, calls)
 		}
 		if !tt.found && (!errors.Is(err, linker.ErrNoTables) ||
-			!strings.Contains(err.Error(), fmt.Sprintf("none of the %d tables asked about is relevant; 20 of %d were not asked", tt.asked, tt.tables))) {
+			!strings.Contains(err.Error(), fmt.Sprintf("none of the %d tables asked about is relevant; 20 of %d were not asked",
+				tt.asked, tt.tables))) {
 			t.Errorf("PerTable, %s: %v", tt.why, err)
 		}
 		calls = 0
 		root = trace.Tracer{}.New("question")
-		reduced, err := linker.MapReduce{Model: relevant(name, &calls), Tables: tt.most, PerCall: tt.perCall}.Run(trace.NewContext(t.Context(), root), in)
-		if err != nil || len(reduced.Tables) != tt.asked || reduced.NotAsked != tt.tables-tt.asked || calls != 1+tt.calls || warned(root) != tt.warned {
-			t.Errorf("MapReduce, %s: %d scores, %d not asked, %d calls, %q, %v", tt.why, len(reduced.Tables), reduced.NotAsked, calls, warned(root), err)
+		reduced, err := linker.MapReduce{Model: relevant(name, &calls), Tables: tt.most,
+			PerCall: tt.perCall}.Run(trace.NewContext(t.Context(), root), in)
+		if err != nil || len(reduced.Tables) != tt.asked || reduced.NotAsked != tt.tables-tt.asked || calls != 1+tt.calls ||
+			warned(root) != tt.warned {
+			t.Errorf("MapReduce, %s: %d scores, %d not asked, %d calls, %q, %v", tt.why, len(reduced.Tables), reduced.NotAsked,
+				calls, warned(root), err)
 		}
-		if kept := len(reduced.Links.Tables); tt.found && (kept != 1 || reduced.Links.Tables[0].Table != name) || !tt.found && kept != 5 {
+		if kept := len(reduced.Links.Tables); tt.found && (kept != 1 || reduced.Links.Tables[0].Table != name) || !tt.found &&
+			kept != 5 {
 			t.Errorf("MapReduce, %s: links %v", tt.why, reduced.Links)
 		}
 	}
@@ -116,7 +126,8 @@ func TestWavesOfAFamily(t *testing.T) {
 	}
 	calls := 0
 	root := trace.Tracer{}.New("question")
-	id, err := linker.PerTable{Model: relevant("kna1", &calls)}.Run(trace.NewContext(t.Context(), root), linker.Input{Question: "How many clients?", Schema: s})
+	id, err := linker.PerTable{Model: relevant("kna1", &calls)}.Run(trace.NewContext(t.Context(), root),
+		linker.Input{Question: "How many clients?", Schema: s})
 	want := "2 of 60 tables were asked about; 58 are alike and share one entry"
 	if err != nil || len(id.Tables) != 2 || warned(root) != want || !slices.Contains(id.Links.Notes, want) {
 		t.Errorf("%d verdicts, %q, %v", len(id.Tables), warned(root), err)
@@ -136,7 +147,8 @@ func TestWavesWithinABudget(t *testing.T) {
 	}
 	account = llm.Budget{Calls: 41}.Start()
 	root := trace.Tracer{}.New("question")
-	reduced, err := linker.MapReduce{Model: llm.Chain(relevant("kna1", &calls), account.Middleware())}.Run(trace.NewContext(t.Context(), root), in)
+	reduced, err := linker.MapReduce{Model: llm.Chain(relevant("kna1", &calls),
+		account.Middleware())}.Run(trace.NewContext(t.Context(), root), in)
 	if err != nil || len(reduced.Tables) != 320 || len(reduced.Links.Tables) != 5 ||
 		!strings.Contains(warned(root), "320 of 340 tables were asked about; 20 were not") {
 		t.Errorf("MapReduce: %d scores, %v, %v, %q", len(reduced.Tables), reduced.Links, err, warned(root))
@@ -148,8 +160,8 @@ func TestWavesWithinABudget(t *testing.T) {
 	}
 }
 
-// TestWavesKeepCorrections: a table that the user names stays, though the index puts it behind all others, and no wave is
-// asked for its sake.
+// TestWavesKeepCorrections: a table that the user names stays, though the index puts it behind all others, and no wave
+// is asked for its sake.
 func TestWavesKeepCorrections(t *testing.T) {
 	calls := 0
 	in := linker.Input{Question: "How many clients?", Schema: erpOf(700, "kna1"), Corrections: []session.Correction{
@@ -172,14 +184,15 @@ func TestWavesCancelled(t *testing.T) {
 		}
 		return model.Complete(c, req)
 	})
-	_, err := linker.PerTable{Model: stopping, Workers: 1}.Run(ctx, linker.Input{Question: "How many clients?", Schema: erpOf(700, "kna1")})
+	_, err := linker.PerTable{Model: stopping, Workers: 1}.Run(ctx, linker.Input{Question: "How many clients?",
+		Schema: erpOf(700, "kna1")})
 	if !errors.Is(err, context.Canceled) || calls > 41 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 }
 
-// TestLacking: where the synthesis says that something is missing, other tables follow, those first that words of it find, until
-// another table is relevant. Where no table is left, the synthesis has no question about missing ones.
+// TestLacking: where the synthesis says that something is missing, other tables follow, those first that words of it
+// find, until another table is relevant. Where no table is left, the synthesis has no question about missing ones.
 func TestLacking(t *testing.T) {
 	for _, tt := range []struct {
 		lacks  string
@@ -206,7 +219,8 @@ func TestLacking(t *testing.T) {
 			if req.Purpose != "synthesis" {
 				return "", nil
 			}
-			if asked := strings.Contains(req.Messages[0].Text, "lacks"); asked != (tt.tables > 320 && (synthesized == 0 || tt.asked < tt.tables)) {
+			if asked := strings.Contains(req.Messages[0].Text, "lacks"); asked != (tt.tables > 320 &&
+				(synthesized == 0 || tt.asked < tt.tables)) {
 				t.Errorf("%s: the synthesis is asked what is missing: %v", tt.why, asked)
 			}
 			synthesized++
@@ -232,9 +246,13 @@ func TestFurtherWaves(t *testing.T) {
 		warns bool
 		why   string
 	}{
-		{func(req llm.Request, n int) bool { return req.Purpose == "table" && n > 0 }, &llm.BudgetError{}, true, "a budget ends in the wave"},
-		{func(req llm.Request, n int) bool { return req.Purpose == "table" && n > 0 }, down, true, "the provider fails in the wave"},
-		{func(req llm.Request, n int) bool { return req.Purpose == "synthesis" && n > 1 }, &llm.BudgetError{}, true, "a budget ends behind it"},
+		{func(req llm.Request, n int) bool { return req.Purpose == "table" && n > 0 }, &llm.BudgetError{}, true,
+			"a budget ends in the wave"},
+		{func(req llm.Request, n int) bool {
+			return req.Purpose == "table" && n > 0
+		}, down, true, "the provider fails in the wave"},
+		{func(req llm.Request, n int) bool { return req.Purpose == "synthesis" && n > 1 }, &llm.BudgetError{}, true,
+			"a budget ends behind it"},
 		{func(llm.Request, int) bool { return false }, nil, false, "nothing new"},
 	} {
 		s := erpOf(700, "kna1")
@@ -262,19 +280,23 @@ func TestFurtherWaves(t *testing.T) {
 		}
 		root := trace.Tracer{}.New("question")
 		p := linker.PerTable{Model: o, Workers: 1}
-		id, err := p.Run(trace.NewContext(t.Context(), root), linker.Input{Question: "How many clients do we have?", Schema: s})
-		if err != nil || !slices.Equal(names(id.Final), []string{"clients"}) || id.Filters != "x = 1" || len(id.Links.Tables) != 1 {
+		id, err := p.Run(trace.NewContext(t.Context(), root), linker.Input{Question: "How many clients do we have?",
+			Schema: s})
+		if err != nil || !slices.Equal(names(id.Final), []string{"clients"}) || id.Filters != "x = 1" ||
+			len(id.Links.Tables) != 1 {
 			t.Errorf("%s: %v, %v, %q", tt.why, err, names(id.Final), id.Filters)
 		}
-		told := slices.ContainsFunc(root.Warnings(), func(w trace.Warning) bool { return strings.Contains(w.Message, "those found before stay") })
+		told := slices.ContainsFunc(root.Warnings(), func(w trace.Warning) bool {
+			return strings.Contains(w.Message, "those found before stay")
+		})
 		if told != tt.warns || tt.how == nil && synthesized != 1 {
 			t.Errorf("%s: %v, %d syntheses", tt.why, root.Warnings(), synthesized)
 		}
 	}
 }
 
-// TestLackingOfAFamily: what is missing may mean another table of a family than the one to be asked about, which is asked about all
-// the same.
+// TestLackingOfAFamily: what is missing may mean another table of a family than the one to be asked about, which is
+// asked about all the same.
 func TestLackingOfAFamily(t *testing.T) {
 	s := erpOf(340, "kna1")
 	s.Tables[0].Name = "clients"
@@ -299,16 +321,19 @@ func TestLackingOfAFamily(t *testing.T) {
 	}
 }
 
-// TestTogetherReplies: what a reply about several tables may be. Where one cannot be used, each table gets a call of its own.
+// TestTogetherReplies: what a reply about several tables may be. Where one cannot be used, each table gets a call of
+// its own.
 func TestTogetherReplies(t *testing.T) {
 	const alone = `{"is_relevant": false}`
 	for reply, want := range map[string]struct {
 		calls int
 		final []string
 	}{
-		`{"tables": [{"table": 2, "is_relevant": true, "confidence": 3, "relevant_columns": ["name", "nothing"]}]}`: {2, []string{"b"}},
-		`{"tables": [{"table": "2"}, {"table": "\"C\"", "is_relevant": true}]}`:                                     {3, []string{"b", "c"}},
-		`{"tables": [{"table": 2, "is_relevant": false}]}`:                                                          {1, nil},
+		`{"tables": [{"table": 2, "is_relevant": true, "confidence": 3, "relevant_columns": ["name", "nothing"]}]}`: {2,
+			[]string{"b"}},
+		`{"tables": [{"table": "2"}, {"table": "\"C\"", "is_relevant": true}]}`: {3,
+			[]string{"b", "c"}},
+		`{"tables": [{"table": 2, "is_relevant": false}]}`: {1, nil},
 		`{"tables": []}`:        {1, nil},
 		`{"tables": ["b"]}`:     {2, []string{"b"}},      // a list of names
 		`[2, 3]`:                {3, []string{"b", "c"}}, // numbers alone

@@ -49,8 +49,10 @@ func Ask[T any](ctx context.Context, m Model, req Request, check func(T) error) 
 		return value, nil
 	}
 	req.Messages = append(slices.Clip(req.Messages),
-		Message{Role: Assistant, Text: cmp.Or(strings.TrimSpace(words.Inert(words.Clean(words.Short(resp.Text, mostRepeated)))), "(nothing)")},
-		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.", redact.Line(problem))})
+		Message{Role: Assistant,
+			Text: cmp.Or(strings.TrimSpace(words.Inert(words.Clean(words.Short(resp.Text, mostRepeated)))), "(nothing)")},
+		Message{Role: User, Text: fmt.Sprintf("That cannot be used: %s. Reply with the JSON object alone.",
+			redact.Line(problem))})
 	if resp, err = m.Complete(ctx, req); err != nil {
 		return none, err
 	}

@@ -42,25 +42,40 @@ func TestAsk(t *testing.T) {
 	}{
 		{replies: []string{good}, want: want, calls: 1, why: "the object alone"},
 		{replies: []string{"Here:\n```json\n" + good + "\n```\nDone {it}."}, want: want, calls: 1, why: "a fence and prose"},
-		{replies: []string{`{"table": "orders", "score": 0.5, "columns": ["id",],}`}, want: want, calls: 1, why: "commas before brackets"},
+		{replies: []string{`{"table": "orders", "score": 0.5, "columns": ["id",],}`}, want: want, calls: 1,
+			why: "commas before brackets"},
 		{replies: []string{`{"score": 7} ` + good}, want: want, calls: 1, why: "the first object that fits, not the first"},
-		{replies: []string{"orders", good}, want: want, calls: 2, told: "the reply holds no JSON object", why: "prose, then right"},
-		{replies: []string{`{"score": 7}`, good}, want: want, calls: 2, told: "score is 7, not in 0..1", why: "check says what is wrong"},
-		{replies: []string{`{"score": "high"}`, good}, want: want, calls: 2, told: "score is a string where a number was asked for", why: "a wrong type"},
-		{replies: []string{`{"columns": 3}`, good}, want: want, calls: 2, told: "columns is a number where a list was asked for", why: "a number for a list"},
-		{replies: []string{`{"table": "ord`, good}, stop: llm.StopLength, want: want, calls: 2, told: "was cut before", why: "no room for the end"},
-		{replies: []string{`{"tables": [` + good + `, {"table": "cust`, good}, want: want, calls: 2, told: "was cut", why: "what is whole in a cut object is not it"},
-		{replies: []string{"Let me think.", good}, stop: llm.StopLength, want: want, calls: 2, told: "was cut before", why: "no room for the beginning"},
+		{replies: []string{"orders", good}, want: want, calls: 2, told: "the reply holds no JSON object",
+			why: "prose, then right"},
+		{replies: []string{`{"score": 7}`, good}, want: want, calls: 2, told: "score is 7, not in 0..1",
+			why: "check says what is wrong"},
+		{replies: []string{`{"score": "high"}`, good}, want: want, calls: 2,
+			told: "score is a string where a number was asked for", why: "a wrong type"},
+		{replies: []string{`{"columns": 3}`, good}, want: want, calls: 2,
+			told: "columns is a number where a list was asked for", why: "a number for a list"},
+		{replies: []string{`{"table": "ord`, good}, stop: llm.StopLength, want: want, calls: 2, told: "was cut before",
+			why: "no room for the end"},
+		{replies: []string{`{"tables": [` + good + `, {"table": "cust`, good}, want: want, calls: 2, told: "was cut",
+			why: "what is whole in a cut object is not it"},
+		{replies: []string{"Let me think.", good}, stop: llm.StopLength, want: want, calls: 2, told: "was cut before",
+			why: "no room for the beginning"},
 		{replies: []string{big, good}, want: want, calls: 2, told: "no JSON object", why: "a megabyte of prose"},
-		{replies: []string{strings.Repeat("{", 1<<20), strings.Repeat("{", 9)}, calls: 2, err: "link: the reply holds no JSON object", why: "braces only, twice"},
-		{replies: []string{`<think>Maybe {"table": "a", "score": 1}?</think> ` + good}, want: want, calls: 1, why: "a draft in the reasoning"},
-		{replies: []string{`<think>Maybe ` + good, good}, want: want, calls: 2, told: "was cut before", why: "reasoning without an end"},
+		{replies: []string{strings.Repeat("{", 1<<20), strings.Repeat("{", 9)}, calls: 2,
+			err: "link: the reply holds no JSON object", why: "braces only, twice"},
+		{replies: []string{`<think>Maybe {"table": "a", "score": 1}?</think> ` + good}, want: want, calls: 1,
+			why: "a draft in the reasoning"},
+		{replies: []string{`<think>Maybe ` + good, good}, want: want, calls: 2, told: "was cut before",
+			why: "reasoning without an end"},
 		{replies: []string{"", good}, want: want, calls: 2, told: "the reply holds no JSON object", why: "an empty reply"},
-		{replies: []string{`{"columns": null, "table": null}`}, calls: 1, why: "null is the zero value, as package json has it"},
-		{replies: []string{`{"score": [0.5]}`, `{"score": {}}`}, calls: 2, told: "score is a list where a number was asked for",
-			err: "link: score is a JSON object where a number was asked for", why: "wrong types, twice"},
-		{replies: []string{"</s><|im_start|>a\n[INST] ```\x1b {\"score\": 7}", good}, want: want, calls: 2, told: "is 7", why: "marks of turns"},
-		{replies: []string{`{"score": 1` + strings.Repeat("0", 1<<19) + "}", good}, want: want, calls: 2, told: "is a number 1000", why: "no end"},
+		{replies: []string{`{"columns": null, "table": null}`}, calls: 1,
+			why: "null is the zero value, as package json has it"},
+		{replies: []string{`{"score": [0.5]}`, `{"score": {}}`}, calls: 2,
+			told: "score is a list where a number was asked for",
+			err:  "link: score is a JSON object where a number was asked for", why: "wrong types, twice"},
+		{replies: []string{"</s><|im_start|>a\n[INST] ```\x1b {\"score\": 7}", good}, want: want, calls: 2, told: "is 7",
+			why: "marks of turns"},
+		{replies: []string{`{"score": 1` + strings.Repeat("0", 1<<19) + "}", good}, want: want, calls: 2,
+			told: "is a number 1000", why: "no end"},
 		{replies: []string{"null", "[]"}, calls: 2, err: "no JSON object", why: "JSON that is no object"},
 	}
 	for _, tt := range tests {
@@ -73,7 +88,8 @@ func TestAsk(t *testing.T) {
 			req := llm.Request{Purpose: "link", Messages: []llm.Message{{Role: llm.User, Text: "Score orders."}}}
 			got, err := llm.Ask(t.Context(), model, req, inRange)
 			var failed *llm.ReplyError
-			if tt.err == "" && err != nil || tt.err != "" && (!errors.As(err, &failed) || !strings.Contains(err.Error(), tt.err)) {
+			if tt.err == "" && err != nil || tt.err != "" &&
+				(!errors.As(err, &failed) || !strings.Contains(err.Error(), tt.err)) {
 				t.Fatalf("error %v, want %q", err, tt.err)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" || len(sent) != tt.calls {
@@ -81,10 +97,12 @@ func TestAsk(t *testing.T) {
 			}
 			if tt.told != "" {
 				last := sent[1].Messages
-				if said := last[len(last)-2].Text; len(last[len(last)-1].Text) > 500 || regexp.MustCompile("<[|/]|\\[INST|```|\x1b").MatchString(said) {
+				if said := last[len(last)-2].Text; len(last[len(last)-1].Text) > 500 ||
+					regexp.MustCompile("<[|/]|\\[INST|```|\x1b").MatchString(said) {
 					t.Errorf("told %.1000q after %q", last[len(last)-1].Text, said)
 				}
-				if len(last) != 3 || last[1].Role != llm.Assistant || last[1].Text == "" || len(last[1].Text) > 2100 || !strings.Contains(last[2].Text, tt.told) {
+				if len(last) != 3 || last[1].Role != llm.Assistant || last[1].Text == "" || len(last[1].Text) > 2100 ||
+					!strings.Contains(last[2].Text, tt.told) {
 					t.Errorf("told %.200q, want %q in the last of three messages", last[len(last)-1].Text, tt.told)
 				}
 			}
@@ -110,7 +128,8 @@ func TestAskFails(t *testing.T) {
 }
 
 func ExampleAsk() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("Sure!\n```json\n{\"table\": \"orders\", \"score\": 0.9}\n```")}}}
+	model := &llmtest.Script{
+		Rules: []llmtest.Rule{{Replies: llmtest.Texts("Sure!\n```json\n{\"table\": \"orders\", \"score\": 0.9}\n```")}}}
 	verdict, err := llm.Ask[struct {
 		Table string  `json:"table"`
 		Score float64 `json:"score"`
@@ -123,7 +142,8 @@ func ExampleAsk() {
 }
 
 func FuzzAsk(f *testing.F) {
-	for _, reply := range []string{`{"table": "t", "score": 0.5, "columns": ["a",],}`, "<think>{}</think>{\"score\": 7}", "{{{[", `{"table": "`, "null"} {
+	for _, reply := range []string{`{"table": "t", "score": 0.5, "columns": ["a",],}`, "<think>{}</think>{\"score\": 7}",
+		"{{{[", `{"table": "`, "null"} {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
@@ -159,15 +179,20 @@ func TestAskSendsTheShape(t *testing.T) {
 		return string(script.Requests()[0].Schema)
 	}
 	for _, tt := range []struct{ why, got, want string }{
-		{"fields in their order, all required", send(func(m llm.Model, r llm.Request) { llm.Ask[within](t.Context(), m, r, nil) }),
+		{"fields in their order, all required", send(func(m llm.Model, r llm.Request) {
+			llm.Ask[within](t.Context(), m, r, nil)
+		}),
 			`{"type":"object","properties":{"name":{"type":"string"},"Count":{"type":"integer"},"any":{"type":"integer"}},` +
 				`"required":["name","Count","any"],"additionalProperties":false}`},
 		{"what is given", send(func(m llm.Model, r llm.Request) {
 			r.Schema = []byte(`{"type":"object"}`)
 			llm.Ask[within](t.Context(), m, r, nil)
 		}), `{"type":"object"}`},
-		{"a map has any keys", send(func(m llm.Model, r llm.Request) { llm.Ask[map[string]any](t.Context(), m, r, nil) }), ""},
-		{"a type within itself has no end", send(func(m llm.Model, r llm.Request) { llm.Ask[recursive](t.Context(), m, r, nil) }), ""},
+		{"a map has any keys", send(func(m llm.Model, r llm.Request) { llm.Ask[map[string]any](t.Context(), m, r, nil) }),
+			""},
+		{"a type within itself has no end", send(func(m llm.Model, r llm.Request) {
+			llm.Ask[recursive](t.Context(), m, r, nil)
+		}), ""},
 		{"a list is no object", send(func(m llm.Model, r llm.Request) { llm.Ask[[]within](t.Context(), m, r, nil) }), ""},
 	} {
 		if tt.got != tt.want {

@@ -53,7 +53,8 @@ type Price struct {
 
 // valid reports whether all prices are finite and not negative.
 func (p Price) valid() bool {
-	return min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0 && max(p.Prompt, p.Completion, p.Cached, p.CacheWrite) <= math.MaxFloat64
+	return min(p.Prompt, p.Completion, p.Cached, p.CacheWrite) >= 0 &&
+		max(p.Prompt, p.Completion, p.Cached, p.CacheWrite) <= math.MaxFloat64
 }
 
 // Of returns the cost of u, in the unit of the price.
@@ -122,8 +123,8 @@ func (t *ticket) replied() {
 	}
 }
 
-// failing notes that a call whose attempts fail since began failed once more. It returns for how long the provider may fail
-// yet; 0: it is down.
+// failing notes that a call whose attempts fail since began failed once more. It returns for how long the provider may
+// fail yet; 0: it is down.
 func (t *ticket) failing(began time.Time, patience time.Duration, err error) (left time.Duration) {
 	now := time.Now()
 	if t == nil {
@@ -240,7 +241,8 @@ func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
 func (a *BudgetTracker) open(model string, req Request) (*ticket, error) {
 	t := &ticket{account: a, model: model, calls: 1}
 	if _, ok := t.price(""); !ok && a.budget.Money > 0 {
-		return nil, &Error{Class: ClassPermanent, Message: fmt.Sprintf("a limit on money needs prices, and there is no valid one for model %q", model)}
+		return nil, &Error{Class: ClassPermanent,
+			Message: fmt.Sprintf("a limit on money needs prices, and there is no valid one for model %q", model)}
 	}
 	t.aside = t.priced(Estimate(req, ""), "")
 	t.aside.Calls = 0
@@ -261,7 +263,8 @@ func (a *BudgetTracker) check(prompt Usage) error {
 	if b.Calls > 0 && a.calls >= b.Calls {
 		return &BudgetError{"calls", float64(b.Calls), float64(a.calls), 1}
 	}
-	tokens := a.ended.PromptTokens + a.ended.CompletionTokens + a.lost.PromptTokens + a.lost.CompletionTokens + a.aside.PromptTokens
+	tokens := a.ended.PromptTokens + a.ended.CompletionTokens + a.lost.PromptTokens + a.lost.CompletionTokens +
+		a.aside.PromptTokens
 	if need := max(prompt.PromptTokens, 1); b.Tokens > 0 && tokens+need > b.Tokens {
 		return &BudgetError{"tokens", float64(b.Tokens), float64(tokens), float64(need)}
 	}

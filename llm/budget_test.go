@@ -22,7 +22,8 @@ import (
 
 // costing is a reply with the given tokens.
 func costing(prompt, completion int) llmtest.Reply {
-	return llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion, Known: true}}
+	return llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion,
+		Known: true}}
 }
 
 func every(r llmtest.Reply) *llmtest.Script {
@@ -42,15 +43,22 @@ func TestBudgetLimits(t *testing.T) {
 		{"no limit", llm.Budget{}, costing(3, 7), 10, llm.BudgetError{}},
 		{"negative is none", llm.Budget{Calls: -1, Tokens: -1, Money: -1, Timeout: -1}, costing(3, 7), 10, llm.BudgetError{}},
 		{"calls", llm.Budget{Calls: 4}, costing(3, 7), 4, llm.BudgetError{Limit: "calls", Max: 4, Spent: 4, Need: 1}},
-		{"tokens spent to the last", llm.Budget{Tokens: 20}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 20, Spent: 20, Need: 3}},
-		{"no room for the prompt", llm.Budget{Tokens: 22}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 22, Spent: 20, Need: 3}},
-		{"room for the prompt: the reply may exceed", llm.Budget{Tokens: 23}, costing(3, 7), 3, llm.BudgetError{Limit: "tokens", Max: 23, Spent: 30, Need: 3}},
+		{"tokens spent to the last", llm.Budget{Tokens: 20}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 20,
+			Spent: 20, Need: 3}},
+		{"no room for the prompt", llm.Budget{Tokens: 22}, costing(3, 7), 2, llm.BudgetError{Limit: "tokens", Max: 22,
+			Spent: 20, Need: 3}},
+		{"room for the prompt: the reply may exceed", llm.Budget{Tokens: 23}, costing(3, 7), 3,
+			llm.BudgetError{Limit: "tokens", Max: 23, Spent: 30, Need: 3}},
 		{"tokens that nobody reported are estimated", llm.Budget{Tokens: 12}, llmtest.Reply{Text: "12345"}, 2,
 			llm.BudgetError{Limit: "tokens", Max: 12, Spent: 10, Need: 3}},
-		{"money", llm.Budget{Money: 35, Prices: prices}, costing(3, 7), 2, llm.BudgetError{Limit: "money", Max: 35, Spent: 34, Need: 3}},
-		{"money for the prompt to the last", llm.Budget{Money: 37, Prices: prices}, costing(3, 7), 3, llm.BudgetError{Limit: "money", Max: 37, Spent: 51, Need: 3}},
-		{"money counts what is free as nothing", llm.Budget{Money: 35, Prices: map[string]llm.Price{"m": {}}}, costing(3, 7), 10, llm.BudgetError{}},
-		{"the first limit that is met", llm.Budget{Calls: 3, Tokens: 1000}, costing(3, 7), 3, llm.BudgetError{Limit: "calls", Max: 3, Spent: 3, Need: 1}},
+		{"money", llm.Budget{Money: 35, Prices: prices}, costing(3, 7), 2, llm.BudgetError{Limit: "money", Max: 35, Spent: 34,
+			Need: 3}},
+		{"money for the prompt to the last", llm.Budget{Money: 37, Prices: prices}, costing(3, 7), 3,
+			llm.BudgetError{Limit: "money", Max: 37, Spent: 51, Need: 3}},
+		{"money counts what is free as nothing", llm.Budget{Money: 35, Prices: map[string]llm.Price{"m": {}}}, costing(3, 7),
+			10, llm.BudgetError{}},
+		{"the first limit that is met", llm.Budget{Calls: 3, Tokens: 1000}, costing(3, 7), 3,
+			llm.BudgetError{Limit: "calls", Max: 3, Spent: 3, Need: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -87,7 +95,8 @@ func TestBudgetErrorText(t *testing.T) {
 		want string
 	}{
 		{llm.BudgetError{Limit: "calls", Max: 12, Spent: 12, Need: 1}, "llm: budget spent: calls: 12 of 12, 1 needed"},
-		{llm.BudgetError{Limit: "money", Max: .05, Spent: .049, Need: .002}, "llm: budget spent: money: 0.049 of 0.05, 0.002 needed"},
+		{llm.BudgetError{Limit: "money", Max: .05, Spent: .049, Need: .002},
+			"llm: budget spent: money: 0.049 of 0.05, 0.002 needed"},
 		{llm.BudgetError{Limit: "time", Max: 90, Spent: 90}, "llm: budget spent: time: 90 of 90 s"},
 	}
 	for _, tt := range tests {
@@ -185,7 +194,8 @@ func TestBudgetCountsWhatWasMade(t *testing.T) {
 			return resp, err
 		})
 	})
-	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1, Known: true}}), account.Middleware())
+	thrice := llm.Chain(every(llmtest.Reply{Text: "x", Usage: llm.Usage{Calls: 3, PromptTokens: 9, CompletionTokens: 1,
+		Known: true}}), account.Middleware())
 	for i, m := range []llm.Model{cached, cached, thrice} {
 		testutil.Value(m.Complete(t.Context(), ask("q")))(t)
 		if got, want := account.Usage().Calls, []int{1, 1, 4}[i]; got != want {
@@ -213,7 +223,8 @@ func TestBudgetRetryNeedsNoSecondRoom(t *testing.T) {
 func TestBudgetTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		account := llm.Budget{Timeout: 10 * time.Second}.Start()
-		m := llm.Chain(answering("x"), account.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute), llmtest.Latency{Fixed: 4 * time.Second}.Middleware())
+		m := llm.Chain(answering("x"), account.Middleware(), llm.Retry{}.Middleware(), llm.Timeout(time.Minute),
+			llmtest.Latency{Fixed: 4 * time.Second}.Middleware())
 		start := time.Now()
 		var err error
 		for err == nil {
@@ -307,12 +318,15 @@ func TestBudgetPrices(t *testing.T) {
 		{"by the name in the reply", "other", "provider", llm.Budget{Prices: prices}, 20, ""},
 		{"without a name of ours", "", "provider", llm.Budget{Prices: prices}, 20, ""},
 		{"by the entry for all others", "other", "unheard", llm.Budget{Prices: prices}, 30, ""},
-		{"a price that is none, no money", "mine", "provider", llm.Budget{Prices: map[string]llm.Price{"mine": {Prompt: math.NaN()}, "": {Prompt: 1}}}, 0, ""},
+		{"a price that is none, no money", "mine", "provider",
+			llm.Budget{Prices: map[string]llm.Price{"mine": {Prompt: math.NaN()}, "": {Prompt: 1}}}, 0, ""},
 		{"a negative price would give money back", "mine", "provider",
-			llm.Budget{Money: 1, Prices: map[string]llm.Price{"mine": {Completion: -1}, "": {Prompt: 1}}}, 0, llm.ClassPermanent},
+			llm.Budget{Money: 1, Prices: map[string]llm.Price{"mine": {Completion: -1}, "": {Prompt: 1}}}, 0,
+			llm.ClassPermanent},
 		{"without a price, no money", "other", "unheard", llm.Budget{Prices: without}, 0, ""},
 		{"without a table, no money", "mine", "provider", llm.Budget{}, 0, ""},
-		{"a limit needs a price before the first call", "other", "provider", llm.Budget{Money: 1, Prices: without}, 0, llm.ClassPermanent},
+		{"a limit needs a price before the first call", "other", "provider", llm.Budget{Money: 1, Prices: without}, 0,
+			llm.ClassPermanent},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -336,10 +350,11 @@ func TestBudgetPrices(t *testing.T) {
 func TestAccountAgreesWithTrace(t *testing.T) {
 	var names [][2]string
 	outcomes := map[string][]llmtest.Reply{
-		"success":           {costing(10, 2)},
-		"without usage":     {{Text: "SELECT 1"}},
-		"after failures":    {failed(llm.ClassRateLimit, 0), failed(llm.ClassTimeout, 0), costing(10, 2)},
-		"failures only":     {failed(llm.ClassOverloaded, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassOverloaded, 0)},
+		"success":        {costing(10, 2)},
+		"without usage":  {{Text: "SELECT 1"}},
+		"after failures": {failed(llm.ClassRateLimit, 0), failed(llm.ClassTimeout, 0), costing(10, 2)},
+		"failures only": {failed(llm.ClassOverloaded, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassOverloaded, 0),
+			failed(llm.ClassOverloaded, 0)},
 		"permanent failure": {failed(llm.ClassPermanent, 0)},
 		"unknown, twice":    {{Err: io.EOF}, {Err: io.EOF}},
 		"attempt too slow":  {{Text: "late", Delay: time.Hour}, costing(10, 2)},
@@ -362,7 +377,8 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				script := attempts(replies...)
 				account := llm.Budget{Prices: map[string]llm.Price{"": {Prompt: 2.5, Completion: 10}}}.Start()
-				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(), llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(),
+				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(),
+					llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(),
 					llm.Timeout(time.Minute), llm.Trace())
 				root := trace.Tracer{}.New("ask")
 				ctx, cancel := context.WithTimeout(trace.NewContext(t.Context(), root), 3*time.Minute)

@@ -21,8 +21,8 @@ func (e panicError) Public() string       { return llmerr.ErrPanic.Error() } // 
 func (e panicError) Is(target error) bool { return target == llmerr.ErrPanic }
 
 // contained completes req by next in a goroutine of its own, so that a model can harm its own call only. A panic
-// becomes an [*Error] of ClassUnknown that matches llmerr.ErrPanic. If next is still running 100 ms after the end of ctx,
-// contained returns ctx.Err() and warns that the call goes on.
+// becomes an [*Error] of ClassUnknown that matches llmerr.ErrPanic. If next is still running 100 ms after the end of
+// ctx, contained returns ctx.Err() and warns that the call goes on.
 func contained(ctx context.Context, next Model, req Request) (resp Response, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -39,7 +39,8 @@ func contained(ctx context.Context, next Model, req Request) (resp Response, err
 	switch {
 	case left:
 		trace.FromContext(ctx).Root().Warn("model-still-running",
-			fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it", NameOf(next)))
+			fmt.Sprintf("a call of the model %q ignores the end of its context: it is still running, and nobody waits for it",
+				NameOf(next)))
 		return Response{}, ctx.Err()
 	case !returned: // runtime.Goexit
 		return Response{}, &Error{Message: "the model ended its goroutine"}

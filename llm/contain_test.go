@@ -33,12 +33,16 @@ func TestContained(t *testing.T) {
 		warns bool
 	}{
 		{"a panic", panics("key=abc"), llm.Trace(), nil, "llm: unknown: the model panicked: key=***", 0, false},
-		{"a panic with an error", panics(errors.New("no")), llm.Trace(), nil, "llm: unknown: the model panicked: no", 0, false},
+		{"a panic with an error", panics(errors.New("no")), llm.Trace(), nil, "llm: unknown: the model panicked: no", 0,
+			false},
 		{"Goexit", exits, llm.Trace(), nil, "llm: unknown: the model ended its goroutine", 0, false},
 		{"deaf", deaf(time.Hour), llm.Trace(), context.DeadlineExceeded, "", 1100 * time.Millisecond, true},
-		{"slow to stop", deaf(1050 * time.Millisecond), llm.Trace(), context.DeadlineExceeded, "", 1050 * time.Millisecond, false},
-		{"deaf within a time-out", deaf(time.Hour), llm.Timeout(300 * time.Millisecond), nil, "llm: timeout: no reply within 300ms", 400 * time.Millisecond, true},
-		{"a panic within a time-out", panics("no"), llm.Timeout(time.Second), nil, "llm: unknown: the model panicked: no", 0, false},
+		{"slow to stop", deaf(1050 * time.Millisecond), llm.Trace(), context.DeadlineExceeded, "", 1050 * time.Millisecond,
+			false},
+		{"deaf within a time-out", deaf(time.Hour), llm.Timeout(300 * time.Millisecond), nil,
+			"llm: timeout: no reply within 300ms", 400 * time.Millisecond, true},
+		{"a panic within a time-out", panics("no"), llm.Timeout(time.Second), nil, "llm: unknown: the model panicked: no", 0,
+			false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {

@@ -15,8 +15,8 @@
 //
 // # Middlewares
 //
-// A [Middleware] wraps a Model in another one, and [Chain] wraps it in several. They are written outermost first, in this
-// order:
+// A [Middleware] wraps a Model in another one, and [Chain] wraps it in several. They are written outermost first, in
+// this order:
 //
 //	model = llm.Chain(model,
 //		recorder.Record,          // llm/replay: records what the caller sees
@@ -27,9 +27,9 @@
 //		llm.Trace(),              // one span an attempt
 //	)
 //
-// The state of a middleware, such as the places of a limit, belongs to the Middleware value. Models that are wrapped by one
-// value share it. A cache of replies, a second request for a slow one and a circuit breaker are policies of failsafe-go:
-// examples/resilience makes a Middleware of them.
+// The state of a middleware, such as the places of a limit, belongs to the Middleware value. Models that are wrapped by
+// one value share it. A cache of replies, a second request for a slow one and a circuit breaker are policies of
+// failsafe-go: examples/resilience makes a Middleware of them.
 //
 // # Rules
 //

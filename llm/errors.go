@@ -18,8 +18,9 @@ type Class string
 
 // The classes. Only the first three are [Error.Temporary].
 const (
-	ClassRateLimit      Class = "rate-limit"       // too many requests (HTTP 429): wait
-	ClassOverloaded     Class = "overloaded"       // the provider cannot serve now (HTTP 5xx), or the connection broke: wait
+	ClassRateLimit Class = "rate-limit" // too many requests (HTTP 429): wait
+	// the provider cannot serve now (HTTP 5xx), or the connection broke: wait
+	ClassOverloaded     Class = "overloaded"
 	ClassTimeout        Class = "timeout"          // no reply in time, while the caller was still waiting
 	ClassContextTooLong Class = "context-too-long" // the request is too long for the model: shorten it
 	ClassRefused        Class = "refused"          // the provider or the model declined the content: ask something else
@@ -138,7 +139,8 @@ func AsError(err error) *Error {
 	e := &Error{Class: ClassOf(err), Err: err}
 	var within *Error
 	if errors.As(err, &within) {
-		e.Status, e.RetryAfter, e.Parameter, e.Usage, e.Advice = within.Status, within.RetryAfter, within.Parameter, within.Usage, within.Advice
+		e.Status, e.RetryAfter, e.Parameter, e.Usage, e.Advice = within.Status, within.RetryAfter, within.Parameter,
+			within.Usage, within.Advice
 	}
 	return e
 }

@@ -88,7 +88,8 @@ func ExampleChain() {
 
 	ctx := trace.NewContext(context.Background(), root)
 	for range 2 {
-		if _, err := model.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Give me one."}}}); err != nil {
+		if _, err := model.Complete(ctx,
+			llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Give me one."}}}); err != nil {
 			fmt.Println(err)
 		}
 	}

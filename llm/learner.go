@@ -79,8 +79,8 @@ type learning struct {
 	learner *TokenLimitTuner
 }
 
-// enter returns when a call with a prompt of so many tokens may go. It returns the call if it goes alone, and the error of a
-// hopeless one before it.
+// enter returns when a call with a prompt of so many tokens may go. It returns the call if it goes alone, and the error
+// of a hopeless one before it.
 func (l *TokenLimitTuner) enter(ctx context.Context, prompt int) (*firstCall, error) {
 	for {
 		l.mu.Lock()
@@ -138,9 +138,10 @@ func (l *TokenLimitTuner) leave(ctx context.Context, call *firstCall, prompt int
 	close(call.over)
 }
 
-// repeats reports whether further calls would fail with err as well, and how many tokens their prompts have at least: after a
-// prompt that does not fit, half of its tokens. A filter with a status refuses the prompt, and without one a single reply. A
-// wrong key, model or address (status 401 to 404, 407) and an account without money count in the first call of a model alone.
+// repeats reports whether further calls would fail with err as well, and how many tokens their prompts have at least:
+// after a prompt that does not fit, half of its tokens. A filter with a status refuses the prompt, and without one a
+// single reply. A wrong key, model or address (status 401 to 404, 407) and an account without money count in the first
+// call of a model alone.
 func repeats(err error, first bool, prompt int) (least int, ok bool) {
 	var e *Error
 	switch {
@@ -194,7 +195,8 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 		if errors.As(err, &e) && e.Parameter != "" {
 			event, more = "parameter-refused", l.drop(send, e.Parameter)
 			trace.FromContext(ctx).Event(event, trace.Attr{Key: "parameter", Value: e.Parameter})
-			trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it", NameOf(m), e.Parameter))
+			trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it", NameOf(m),
+				e.Parameter))
 		} else if room = l.widen(send, resp, err, wider); room > 0 {
 			more = true
 			wider++

@@ -43,7 +43,8 @@ func TestLearnerMakesRoom(t *testing.T) {
 		fails  llm.Class
 	}{
 		{"a model that has room enough is left alone",
-			func(int) (llm.Response, error) { return llm.Response{Text: statement, StopReason: llm.StopEnd}, nil }, []int{1024, 1024, 1024}, 1, 0, ""},
+			func(int) (llm.Response, error) { return llm.Response{Text: statement, StopReason: llm.StopEnd}, nil },
+			[]int{1024, 1024, 1024}, 1, 0, ""},
 		{"thought that fills the room: twice, four times, and then the room there is, which later calls have at once",
 			func(limit int) (llm.Response, error) {
 				if limit < 32_768 {
@@ -59,7 +60,8 @@ func TestLearnerMakesRoom(t *testing.T) {
 				return llm.Response{Text: statement}, nil
 			}, []int{1024, 2048, 32_768, 32_768}, 2, 1, ""},
 		{"reasoning that is reported, and fits: nothing is lost before the first call without room",
-			func(int) (llm.Response, error) { return llm.Response{Text: statement, Usage: spent}, nil }, []int{1024, 32_768, 32_768}, 1, 0, ""},
+			func(int) (llm.Response, error) { return llm.Response{Text: statement, Usage: spent}, nil },
+			[]int{1024, 32_768, 32_768}, 1, 0, ""},
 		{"reasoning in the text that did not end is nothing said",
 			func(limit int) (llm.Response, error) {
 				if limit < 2048 {
@@ -76,7 +78,8 @@ func TestLearnerMakesRoom(t *testing.T) {
 			}, []int{1024, 2048, 32_768, 32_768}, 2, 1, ""},
 		{"a statement that stops in the middle, for all that was said, has what is enough for it",
 			func(limit int) (llm.Response, error) {
-				return llm.Response{Text: long(min(limit, 1400)), StopReason: map[bool]string{true: llm.StopLength, false: llm.StopEnd}[limit < 2048]}, nil
+				return llm.Response{Text: long(min(limit, 1400)), StopReason: map[bool]string{true: llm.StopLength,
+					false: llm.StopEnd}[limit < 2048]}, nil
 			}, []int{1024, 2048, 2048, 2048}, 2, 1, ""},
 		{"a statement without an end gets twice and four times the room, and no more",
 			func(limit int) (llm.Response, error) {
@@ -104,7 +107,8 @@ func TestLearnerMakesRoom(t *testing.T) {
 			}), (&llm.TokenLimitTuner{Lacks: lacks}).Middleware(), llm.Trace())
 			for i := range 3 {
 				account, root := llm.Budget{}.Start(), trace.Tracer{}.New("question")
-				_, err := llm.Chain(model, account.Middleware()).Complete(trace.NewContext(t.Context(), root), llm.Request{MaxTokens: new(1024)})
+				_, err := llm.Chain(model, account.Middleware()).Complete(trace.NewContext(t.Context(), root),
+					llm.Request{MaxTokens: new(1024)})
 				if llm.ClassOf(err) != tt.fails {
 					t.Fatalf("error %v, want class %q", err, tt.fails)
 				}
@@ -129,7 +133,8 @@ func TestLearnerMakesRoom(t *testing.T) {
 // TestLearnerBounds: the field bounds the room, and a budget the calls.
 func TestLearnerBounds(t *testing.T) {
 	empty := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 1000}}
+		return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: llm.Usage{Calls: 1, PromptTokens: 10,
+			CompletionTokens: 1000}}
 	})
 	for _, tt := range []struct {
 		why    string
@@ -144,7 +149,8 @@ func TestLearnerBounds(t *testing.T) {
 		{"the tokens of one lost call and half another", &llm.TokenLimitTuner{}, llm.Budget{Tokens: 1500}, 1024, 2},
 	} {
 		account := tt.budget.Start()
-		_, err := llm.Chain(empty, account.Middleware(), tt.learn.Middleware()).Complete(t.Context(), llm.Request{MaxTokens: &tt.limit})
+		_, err := llm.Chain(empty, account.Middleware(), tt.learn.Middleware()).Complete(t.Context(),
+			llm.Request{MaxTokens: &tt.limit})
 		if u := account.Usage(); u.Calls != tt.calls || u.CompletionTokens != 1000*tt.calls {
 			t.Errorf("%s: %+v, want %d calls and all of their tokens (%v)", tt.why, u, tt.calls, err)
 		}
@@ -159,9 +165,15 @@ func TestLearnerDropsParameters(t *testing.T) {
 	full := llm.Request{Temperature: new(0.7), TopP: new(0.9), MaxTokens: new(9), Seed: new(1), Stop: []string{";"},
 		Effort: "low", Schema: []byte("{}")}
 	has := map[string]func(llm.Request) bool{
-		"temperature": func(r llm.Request) bool { return r.Temperature != nil }, "top_p": func(r llm.Request) bool { return r.TopP != nil },
-		"max_tokens": func(r llm.Request) bool { return r.MaxTokens != nil }, "seed": func(r llm.Request) bool { return r.Seed != nil },
-		"stop": func(r llm.Request) bool { return r.Stop != nil }, "effort": func(r llm.Request) bool { return r.Effort != "" },
+		"temperature": func(r llm.Request) bool { return r.Temperature != nil }, "top_p": func(r llm.Request) bool {
+			return r.TopP != nil
+		},
+		"max_tokens": func(r llm.Request) bool { return r.MaxTokens != nil }, "seed": func(r llm.Request) bool {
+			return r.Seed != nil
+		},
+		"stop": func(r llm.Request) bool { return r.Stop != nil }, "effort": func(r llm.Request) bool {
+			return r.Effort != ""
+		},
 		"schema": func(r llm.Request) bool { return r.Schema != nil },
 	}
 	for name, sent := range has {
@@ -178,13 +190,15 @@ func TestLearnerDropsParameters(t *testing.T) {
 			}
 		}
 		if calls != 3 || !sent(full) {
-			t.Errorf("%s: %d calls, want one that fails and two that do; the request of the caller is unchanged: %v", name, calls, sent(full))
+			t.Errorf("%s: %d calls, want one that fails and two that do; the request of the caller is unchanged: %v", name,
+				calls, sent(full))
 		}
 	}
 	for _, name := range []string{"temperature", "logit_bias"} { // not sent, and not known
 		err := &llm.Error{Class: llm.ClassPermanent, Parameter: name}
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Errors(err), Repeat: true}}}
-		if _, got := llm.Chain(script, (&llm.TokenLimitTuner{}).Middleware()).Complete(t.Context(), llm.Request{}); got != error(err) || len(script.Requests()) != 1 {
+		if _, got := llm.Chain(script, (&llm.TokenLimitTuner{}).Middleware()).Complete(t.Context(),
+			llm.Request{}); got != error(err) || len(script.Requests()) != 1 {
 			t.Errorf("%s: %d calls, %v", name, len(script.Requests()), got)
 		}
 	}
@@ -205,7 +219,8 @@ func TestLearnerFirstCallGoesAlone(t *testing.T) {
 		{"a reply: the others go together", nil, false, true, 7, 0, 2 * time.Second},
 		{"a wrong key is asked once", status(401, llm.ClassPermanent), true, true, 1, 7, time.Second},
 		{"so is a wrong model", status(404, llm.ClassPermanent), true, true, 1, 7, time.Second},
-		{"a call by itself, without an account, is on its own", status(401, llm.ClassPermanent), true, false, 7, 7, 2 * time.Second},
+		{"a call by itself, without an account, is on its own", status(401, llm.ClassPermanent), true, false, 7, 7,
+			2 * time.Second},
 		{"a failure that is not of all calls", status(529, llm.ClassOverloaded), false, true, 7, 1, 2 * time.Second},
 		{"a request that is wrong by itself", status(400, llm.ClassPermanent), false, true, 7, 1, 2 * time.Second},
 		{"one that the caller gave up: the next goes alone", context.Canceled, false, true, 7, 1, 2 * time.Second},
@@ -251,7 +266,8 @@ func TestLearnerFirstCallGoesAlone(t *testing.T) {
 				}
 				wg.Wait()
 				if took := time.Since(began); int(calls.Load()) != tt.calls || int(failed.Load()) != tt.failed || took != tt.took {
-					t.Errorf("%d calls, %d failed, %v; want %d, %d, %v", calls.Load(), failed.Load(), took, tt.calls, tt.failed, tt.took)
+					t.Errorf("%d calls, %d failed, %v; want %d, %d, %v", calls.Load(), failed.Load(), took, tt.calls, tt.failed,
+						tt.took)
 				}
 				if u := account.Usage(); tt.account && u.Calls != tt.calls {
 					t.Errorf("the account counts %d calls of %d", u.Calls, tt.calls)
@@ -296,7 +312,9 @@ func TestLearnerWithdrawnKey(t *testing.T) {
 	} {
 		var fail error
 		learner := &llm.TokenLimitTuner{}
-		model := llm.Chain(llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: "x"}, fail }), learner.Middleware())
+		model := llm.Chain(llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{Text: "x"}, fail
+		}), learner.Middleware())
 		for _, fail = range []error{nil, tt.err} {
 			model.Complete(t.Context(), llm.Request{})
 		}
@@ -326,7 +344,8 @@ func ExampleTokenLimitTuner() {
 // TestLearnerFutileCalls: a prompt that is refused, or does not fit, is not sent again within its question.
 func TestLearnerFutileCalls(t *testing.T) {
 	refused, held := &llm.Error{Class: llm.ClassRefused, Status: 400}, &llm.Error{Class: llm.ClassRefused}
-	long, key := &llm.Error{Class: llm.ClassContextTooLong, Status: 429}, &llm.Error{Class: llm.ClassPermanent, Status: 401}
+	long, key := &llm.Error{Class: llm.ClassContextTooLong, Status: 429},
+		&llm.Error{Class: llm.ClassPermanent, Status: 401}
 	type call struct {
 		length int   // of the prompt, in characters
 		err    error // of the model; nil: it replies
@@ -339,11 +358,15 @@ func TestLearnerFutileCalls(t *testing.T) {
 	}{
 		{"a filter that refuses the prompt", false, []call{{400, refused, true}, {400, refused, false}, {100, nil, false}}},
 		{"of a model that has answered other questions", true, []call{{400, refused, true}, {400, refused, false}}},
-		{"but not of one that has answered this question: another prompt may pass", true, []call{{400, nil, true}, {400, refused, true}, {400, nil, true}}},
+		{"but not of one that has answered this question: another prompt may pass", true,
+			[]call{{400, nil, true}, {400, refused, true}, {400, nil, true}}},
 		{"a filter that holds back a reply: another sample may pass", false, []call{{400, held, true}, {400, nil, true}}},
-		{"a prompt that does not fit", false, []call{{400, long, true}, {400, long, false}, {1000, long, false}, {200, nil, false}}},
-		{"a prompt of less than half of its length may fit", false, []call{{400, long, true}, {196, nil, true}, {196, nil, true}}},
-		{"a longer prompt of a question that was answered may not, which costs a call", true, []call{{200, nil, true}, {400, long, true}, {200, nil, true}}},
+		{"a prompt that does not fit", false, []call{{400, long, true}, {400, long, false}, {1000, long, false},
+			{200, nil, false}}},
+		{"a prompt of less than half of its length may fit", false, []call{{400, long, true}, {196, nil, true},
+			{196, nil, true}}},
+		{"a longer prompt of a question that was answered may not, which costs a call", true,
+			[]call{{200, nil, true}, {400, long, true}, {200, nil, true}}},
 		{"a wrong key", false, []call{{400, key, true}, {400, key, false}}},
 		{"the key of a model that has answered may be right", true, []call{{400, key, true}, {400, nil, true}}},
 	} {

@@ -20,8 +20,8 @@ type Limit struct {
 	PerMinute   int // calls started in any 60 seconds; 0 or less: any number
 
 	// Permit waits for a place in a limit that several processes share, and returns a function that gives the place back
-	// after the call. It is called last, so no place is taken while a call waits for the limits above. Its error is the error
-	// of the call. It must return when ctx ends, and several goroutines call it at once. nil: no shared limit.
+	// after the call. It is called last, so no place is taken while a call waits for the limits above. Its error is the
+	// error of the call. It must return when ctx ends, and several goroutines call it at once. nil: no shared limit.
 	Permit func(ctx context.Context) (release func(), err error)
 }
 

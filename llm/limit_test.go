@@ -169,7 +169,8 @@ func TestLimitCancellation(t *testing.T) {
 }
 
 func TestLimitFreesPlaceOnError(t *testing.T) {
-	m := llm.Chain(attempts(failed(llm.ClassPermanent, 0), llmtest.Reply{Text: "x"}), llm.Limit{Concurrency: 1}.Middleware())
+	m := llm.Chain(attempts(failed(llm.ClassPermanent, 0), llmtest.Reply{Text: "x"}),
+		llm.Limit{Concurrency: 1}.Middleware())
 	if _, err := m.Complete(t.Context(), ask("q")); err == nil {
 		t.Fatal("no error")
 	}
@@ -189,7 +190,8 @@ func TestLimitPermit(t *testing.T) {
 		err    error
 	}{
 		{"a reply", nil, func() (llm.Response, error) { return llm.Response{Text: "x"}, nil }, 1, nil},
-		{"a call that fails", nil, func() (llm.Response, error) { return llm.Response{}, context.DeadlineExceeded }, 1, context.DeadlineExceeded},
+		{"a call that fails", nil, func() (llm.Response, error) { return llm.Response{}, context.DeadlineExceeded }, 1,
+			context.DeadlineExceeded},
 		{"a model that panics", nil, func() (llm.Response, error) { panic("model") }, 1, nil},
 		{"no permit", refused, nil, 0, refused},
 	} {
@@ -198,7 +200,10 @@ func TestLimitPermit(t *testing.T) {
 			return func() { released.Add(1) }, tt.permit
 		}}
 		calls := 0
-		m := limit.Middleware()(llm.Func(func(context.Context, llm.Request) (llm.Response, error) { calls++; return tt.model() }))
+		m := limit.Middleware()(llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			calls++
+			return tt.model()
+		}))
 		func() {
 			defer func() { _ = recover() }()
 			if _, err := m.Complete(t.Context(), sampled("q", 0)); !errors.Is(err, tt.err) {

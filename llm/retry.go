@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// eventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its attribute is
-// "wait", a time.Duration.
+// eventRetry is the name of the event in the trace of a question when a call failed and waits to be tried again. Its
+// attribute is "wait", a time.Duration.
 const eventRetry = "retry"
 
 // Retry repeats calls that failed for a reason that may pass. A call whose error is [Error.Temporary] is repeated until
@@ -121,7 +121,8 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 	}
 }
 
-// patience returns how long a provider may fail with err. A server that does not run rarely starts while somebody waits.
+// patience returns how long a provider may fail with err. A server that does not run rarely starts while somebody
+// waits.
 func (r Retry) patience(err error) time.Duration {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
 		return min(r.GiveUp, 3*time.Second)
@@ -146,8 +147,8 @@ func costOf(err error) Usage {
 	return usageOf(err)
 }
 
-// wait returns how long to wait after the given attempt, where the provider may fail for the time left; false if waiting is
-// of no use.
+// wait returns how long to wait after the given attempt, where the provider may fail for the time left; false if
+// waiting is of no use.
 func (r Retry) wait(ctx context.Context, attempt int, left time.Duration, err error) (time.Duration, bool) {
 	wait := r.Max
 	// Doubling stops before it could overflow.

@@ -46,7 +46,8 @@ func TestRetry(t *testing.T) {
 	limited, overloaded, late := failed(llm.ClassRateLimit, 0), failed(llm.ClassOverloaded, 0), failed(llm.ClassTimeout, 0)
 	unknown := llmtest.Reply{Err: io.ErrUnexpectedEOF}
 	connection := func(op string) llmtest.Reply {
-		return llmtest.Reply{Err: &llm.Error{Class: llm.ClassOverloaded, Err: &net.OpError{Op: op, Err: errors.New("refused")}}}
+		return llmtest.Reply{Err: &llm.Error{Class: llm.ClassOverloaded,
+			Err: &net.OpError{Op: op, Err: errors.New("refused")}}}
 	}
 	absent, broken := connection("dial"), connection("read")
 	most := math.Nextafter(1, 0)
@@ -59,46 +60,70 @@ func TestRetry(t *testing.T) {
 		took     time.Duration
 	}{
 		{"nothing to repeat", llm.Retry{}, []llmtest.Reply{ok}, 1, "ok", 0},
-		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok}, 4, "ok",
+		{"the waits double, at least half of each", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{limited, overloaded, late, ok},
+			4, "ok",
 			250*time.Millisecond + 500*time.Millisecond + time.Second},
-		{"and at most all of each", llm.Retry{Rand: fixed(most)}, []llmtest.Reply{limited, limited, ok}, 3, "ok", 1500 * time.Millisecond},
-		{"15 s by default, with the last attempt at their end", llm.Retry{Rand: fixed(0)}, many(limited, 6, overloaded, ok), 7, llm.ClassOverloaded,
+		{"and at most all of each", llm.Retry{Rand: fixed(most)}, []llmtest.Reply{limited, limited, ok}, 3, "ok",
+			1500 * time.Millisecond},
+		{"15 s by default, with the last attempt at their end", llm.Retry{Rand: fixed(0)}, many(limited, 6, overloaded, ok),
+			7, llm.ClassOverloaded,
 			15 * time.Second},
 		{"an outage that ends as they do", llm.Retry{Rand: fixed(0)}, many(limited, 6, ok), 7, "ok", 15 * time.Second},
-		{"the last attempts do not come at the same moment", llm.Retry{Rand: fixed(most)}, many(limited, 5, ok), 6, "ok", 15250 * time.Millisecond},
-		{"as long as set", llm.Retry{GiveUp: 3 * time.Second, Rand: fixed(0)}, many(late, 4, late, ok), 5, llm.ClassTimeout, 3 * time.Second},
+		{"the last attempts do not come at the same moment", llm.Retry{Rand: fixed(most)}, many(limited, 5, ok), 6, "ok",
+			15250 * time.Millisecond},
+		{"as long as set", llm.Retry{GiveUp: 3 * time.Second, Rand: fixed(0)}, many(late, 4, late, ok), 5, llm.ClassTimeout,
+			3 * time.Second},
 		{"longer, where set", llm.Retry{GiveUp: time.Minute, Rand: fixed(0)}, many(limited, 8, ok), 9, "ok", time.Minute},
-		{"a server that is not there for 3 s", llm.Retry{Rand: fixed(0)}, many(absent, 4, absent, ok), 5, llm.ClassOverloaded, 3 * time.Second},
-		{"or less, where set", llm.Retry{GiveUp: time.Second, Rand: fixed(0)}, many(absent, 3, absent, ok), 4, llm.ClassOverloaded, time.Second},
-		{"but a connection that breaks is a server", llm.Retry{Rand: fixed(0)}, many(broken, 6, ok), 7, "ok", 15 * time.Second},
-		{"the wait the provider names may be longer", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second), ok}, 2, "ok",
+		{"a server that is not there for 3 s", llm.Retry{Rand: fixed(0)}, many(absent, 4, absent, ok), 5, llm.ClassOverloaded,
+			3 * time.Second},
+		{"or less, where set", llm.Retry{GiveUp: time.Second, Rand: fixed(0)}, many(absent, 3, absent, ok), 4,
+			llm.ClassOverloaded, time.Second},
+		{"but a connection that breaks is a server", llm.Retry{Rand: fixed(0)}, many(broken, 6, ok), 7, "ok",
+			15 * time.Second},
+		{"the wait the provider names may be longer", llm.Retry{Rand: fixed(0)},
+			[]llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second), ok}, 2, "ok",
 			20 * time.Second},
-		{"and is the last one then", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second), limited, ok}, 2, llm.ClassRateLimit,
+		{"and is the last one then", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 20*time.Second),
+			limited, ok}, 2, llm.ClassRateLimit,
 			20 * time.Second},
-		{"as many as set", llm.Retry{Attempts: 2, Rand: fixed(0)}, []llmtest.Reply{late, late, ok}, 2, llm.ClassTimeout, 250 * time.Millisecond},
+		{"as many as set", llm.Retry{Attempts: 2, Rand: fixed(0)}, []llmtest.Reply{late, late, ok}, 2, llm.ClassTimeout,
+			250 * time.Millisecond},
 		{"none", llm.Retry{Attempts: 1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
 		{"none, negative", llm.Retry{Attempts: -1}, []llmtest.Reply{limited, ok}, 1, llm.ClassRateLimit, 0},
-		{"Max bounds the wait", llm.Retry{Attempts: 3, Base: time.Second, Max: time.Second, Rand: fixed(0)}, []llmtest.Reply{limited, limited, ok}, 3, "ok",
+		{"Max bounds the wait", llm.Retry{Attempts: 3, Base: time.Second, Max: time.Second, Rand: fixed(0)},
+			[]llmtest.Reply{limited, limited, ok}, 3, "ok",
 			time.Second},
 		{"unknown once", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, ok}, 2, "ok", 250 * time.Millisecond},
-		{"not twice", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, unknown, ok}, 2, llm.ClassUnknown, 250 * time.Millisecond},
-		{"not even with another between", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, limited, unknown, ok}, 3, llm.ClassUnknown, 750 * time.Millisecond},
+		{"not twice", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, unknown, ok}, 2, llm.ClassUnknown,
+			250 * time.Millisecond},
+		{"not even with another between", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{unknown, limited, unknown, ok}, 3,
+			llm.ClassUnknown, 750 * time.Millisecond},
 		{"permanent", llm.Retry{}, []llmtest.Reply{failed(llm.ClassPermanent, 0), ok}, 1, llm.ClassPermanent, 0},
-		{"permanent, whatever wait it names", llm.Retry{}, []llmtest.Reply{failed(llm.ClassPermanent, time.Second), ok}, 1, llm.ClassPermanent, 0},
+		{"permanent, whatever wait it names", llm.Retry{}, []llmtest.Reply{failed(llm.ClassPermanent, time.Second), ok}, 1,
+			llm.ClassPermanent, 0},
 		{"refused", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRefused, 0), ok}, 1, llm.ClassRefused, 0},
 		{"too long", llm.Retry{}, []llmtest.Reply{failed(llm.ClassContextTooLong, 0), ok}, 1, llm.ClassContextTooLong, 0},
-		{"cancelled by somebody else", llm.Retry{}, []llmtest.Reply{failed(llm.ClassCancelled, 0), ok}, 1, llm.ClassCancelled, 0},
+		{"cancelled by somebody else", llm.Retry{}, []llmtest.Reply{failed(llm.ClassCancelled, 0), ok}, 1,
+			llm.ClassCancelled, 0},
 		{"a spent budget", llm.Retry{}, []llmtest.Reply{{Err: &llm.BudgetError{}}, ok}, 1, llm.ClassPermanent, 0},
-		{"the wait the provider names", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7 * time.Second},
-		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok}, 2, "ok", 7250 * time.Millisecond},
-		{"a wait of Max is waited for", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, time.Minute), ok}, 2, "ok", time.Minute},
-		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1, llm.ClassRateLimit, 0},
-		{"five attempts from 2 s: waits of at least 1, 2, 4, 8 s", patient(0), []llmtest.Reply{limited, overloaded, late, limited, limited, ok}, 5,
+		{"the wait the provider names", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second),
+			ok}, 2, "ok", 7 * time.Second},
+		{"with up to Base more", llm.Retry{Rand: fixed(.5)}, []llmtest.Reply{failed(llm.ClassRateLimit, 7*time.Second), ok},
+			2, "ok", 7250 * time.Millisecond},
+		{"a wait of Max is waited for", llm.Retry{Rand: fixed(0)}, []llmtest.Reply{failed(llm.ClassRateLimit, time.Minute),
+			ok}, 2, "ok", time.Minute},
+		{"a wait over Max is not waited for", llm.Retry{}, []llmtest.Reply{failed(llm.ClassRateLimit, 2*time.Minute), ok}, 1,
+			llm.ClassRateLimit, 0},
+		{"five attempts from 2 s: waits of at least 1, 2, 4, 8 s", patient(0), []llmtest.Reply{limited, overloaded, late,
+			limited, limited, ok}, 5,
 			llm.ClassRateLimit, 15 * time.Second},
-		{"and of at most 2, 4, 8, 16 s", patient(most), []llmtest.Reply{limited, overloaded, late, limited, ok}, 5, "ok", 30 * time.Second},
+		{"and of at most 2, 4, 8, 16 s", patient(most), []llmtest.Reply{limited, overloaded, late, limited, ok}, 5, "ok",
+			30 * time.Second},
 		{"a status goes by its class, not by digits in a text", patient(0),
-			[]llmtest.Reply{{Err: &llm.Error{Class: llm.ClassPermanent, Status: 400, Message: "no such table: t500"}}, ok}, 1, llm.ClassPermanent, 0},
-		{"many attempts do not overflow", llm.Retry{Base: time.Minute, Max: time.Minute, GiveUp: time.Hour, Rand: fixed(0)}, many(limited, 39, ok), 40, "ok",
+			[]llmtest.Reply{{Err: &llm.Error{Class: llm.ClassPermanent, Status: 400, Message: "no such table: t500"}}, ok}, 1,
+			llm.ClassPermanent, 0},
+		{"many attempts do not overflow", llm.Retry{Base: time.Minute, Max: time.Minute, GiveUp: time.Hour, Rand: fixed(0)},
+			many(limited, 39, ok), 40, "ok",
 			39 * 30 * time.Second},
 	}
 	for _, tt := range tests {
@@ -144,11 +169,14 @@ func TestRetryUsage(t *testing.T) {
 			first llmtest.Reply
 			want  llm.Usage
 		}{
-			{"turned away: nothing was worked", failed(llm.ClassRateLimit, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Known: true}},
-			{"given up on: it may have been", failed(llm.ClassTimeout, 0), llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Partial: true}},
+			{"turned away: nothing was worked", failed(llm.ClassRateLimit, 0),
+				llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Known: true}},
+			{"given up on: it may have been", failed(llm.ClassTimeout, 0),
+				llm.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Partial: true}},
 		}
 		for _, tt := range tests {
-			resp := testutil.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(), ask("q")))(t)
+			resp := testutil.Value(llm.Chain(attempts(tt.first, reply), llm.Retry{}.Middleware()).Complete(t.Context(),
+				ask("q")))(t)
 			golden.Equal(t, tt.want, resp.Usage, tt.why)
 		}
 	})
@@ -175,7 +203,8 @@ func TestRetryStopsWithContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			start := time.Now()
-			_, err := llm.Chain(attempts(failed(llm.ClassRateLimit, 30*time.Second)), llm.Retry{}.Middleware()).Complete(ctx, ask("q"))
+			_, err := llm.Chain(attempts(failed(llm.ClassRateLimit, 30*time.Second)), llm.Retry{}.Middleware()).Complete(ctx,
+				ask("q"))
 			if llm.ClassOf(err) != llm.ClassRateLimit || time.Since(start) != 0 {
 				t.Errorf("error = %v after %v, want the rate limit at once", err, time.Since(start))
 			}
@@ -219,13 +248,17 @@ func TestRetryOfAQuestion(t *testing.T) {
 		why   string
 		calls []call
 	}{
-		{"calls at the same time end at the same time", []call{{0, true, 15 * time.Second, true}, {0, true, 15 * time.Second, true}}},
-		{"a later call ends with them", []call{{0, true, 15 * time.Second, true}, {9 * time.Second, true, 15 * time.Second, true}}},
+		{"calls at the same time end at the same time", []call{{0, true, 15 * time.Second, true},
+			{0, true, 15 * time.Second, true}}},
+		{"a later call ends with them", []call{{0, true, 15 * time.Second, true}, {9 * time.Second, true, 15 * time.Second,
+			true}}},
 		{"one behind the end is not sent", []call{
 			{0, true, 15 * time.Second, true}, {16 * time.Second, true, 16 * time.Second, false},
 		}},
-		{"a reply begins the time anew", []call{{0, true, 24 * time.Second, true}, {9 * time.Second, false, 9 * time.Second, true}}},
-		{"a reply before the first failure does not", []call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true}}},
+		{"a reply begins the time anew", []call{{0, true, 24 * time.Second, true}, {9 * time.Second, false, 9 * time.Second,
+			true}}},
+		{"a reply before the first failure does not",
+			[]call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := make([]atomic.Int64, len(tt.calls))

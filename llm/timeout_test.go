@@ -24,15 +24,18 @@ func TestTimeout(t *testing.T) {
 		{"in time", 2 * time.Second, 3 * time.Second, nil, nil, llm.ClassUnknown, 2 * time.Second},
 		{"no time-out", time.Hour, 0, nil, nil, llm.ClassUnknown, time.Hour},
 		{"too late", 5 * time.Second, 3 * time.Second, nil, nil, llm.ClassTimeout, 3 * time.Second},
-		{"the caller's deadline stays itself", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		{"the caller's deadline stays itself", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context,
+			context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Second)
 		}, context.DeadlineExceeded, llm.ClassUnknown, time.Second},
-		{"so does its cancellation", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		{"so does its cancellation", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context,
+			context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Second, cancel)
 			return ctx, cancel
 		}, context.Canceled, llm.ClassUnknown, time.Second},
-		{"also with a cause", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		{"also with a cause", 5 * time.Second, 3 * time.Second, func(ctx context.Context) (context.Context,
+			context.CancelFunc) {
 			ctx, cancel := context.WithCancelCause(ctx)
 			time.AfterFunc(time.Second, func() { cancel(errors.New("enough")) })
 			return ctx, func() { cancel(nil) }

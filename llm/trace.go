@@ -17,9 +17,10 @@ const spanName = "model call"
 // sample is the slot of the span. Without a span in ctx it only enforces the contract.
 //
 // A span has the attributes purpose, sample, attempt (from the second on), model, request (the first 16 digits of
-// [Request.Hash]), temperature, top_p, max_tokens, seed, effort, prompt and reply. Prompt and reply are private: by default the span
-// holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or error_class and status.
-// Its usage is the usage of the reply, or an estimate ([Estimate]) if the provider reports none, with the price of a
+// [Request.Hash]), temperature, top_p, max_tokens, seed, effort, prompt and reply. Prompt and reply are private: by
+// default the span holds their lengths and the prompt's hash. At its end it gets stop_reason and answered_by, or
+// error_class and status. Its usage is the usage of the reply, or an estimate ([Estimate]) if the provider reports
+// none, with the price of a
 // [Budget]. A span whose context ended is cancelled. If the provider reports that it read less than half of the
 // prompt, the span has the warning "prompt-cut". If there is a second Trace inside, only the inner spans have a
 // usage.
@@ -67,13 +68,15 @@ func (t traced) Complete(ctx context.Context, req Request) (Response, error) {
 // leastCut is the shortest prompt in tokens that a server leaves of a longer one.
 const leastCut = 100
 
-// warnIfCut warns where a server read less than half of the tokens that were sent, as one does that cuts a prompt over its
-// context without a word.
+// warnIfCut warns where a server read less than half of the tokens that were sent, as one does that cuts a prompt over
+// its context without a word.
 func warnIfCut(ctx context.Context, req Request, u Usage) {
 	read, sent := u.PromptTokens+u.CachedTokens, Estimate(req, "").PromptTokens
 	if u.PromptTokens >= leastCut && 2*read < sent {
-		trace.FromContext(ctx).Warn("prompt-cut", fmt.Sprintf("the model's server read %d of about %d tokens of the prompt, so it answers without "+
-			"a part of the rules or the schema, and costs more than is told; give it a larger context (Ollama: num_ctx, OLLAMA_CONTEXT_LENGTH)", read, sent))
+		trace.FromContext(ctx).Warn("prompt-cut",
+			fmt.Sprintf("the model's server read %d of about %d tokens of the prompt, so it answers without "+
+				"a part of the rules or the schema, and costs more than is told; give it a larger context (Ollama: num_ctx, "+
+				"OLLAMA_CONTEXT_LENGTH)", read, sent))
 	}
 }
 
@@ -96,7 +99,8 @@ func held(ctx context.Context, resp Response, err error) (Response, error) {
 	case resp.StopReason == StopFilter:
 		return Response{}, &Error{Class: ClassRefused, Message: "the provider held the reply back"}
 	case resp.StopReason == StopLength:
-		return Response{}, &Error{Class: ClassOutOfTokens, Usage: resp.Usage, Message: "empty reply: the limit on tokens was used up before it began"}
+		return Response{}, &Error{Class: ClassOutOfTokens, Usage: resp.Usage,
+			Message: "empty reply: the limit on tokens was used up before it began"}
 	}
 	return Response{}, &Error{Message: "empty reply"}
 }

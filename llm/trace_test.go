@@ -27,7 +27,8 @@ func TestTraceGolden(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{
 				{Purpose: "generate", Times: 1, Replies: []llmtest.Reply{
-					{Text: "SELECT 1", Model: "m-2026-01", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 3, Known: true}},
+					{Text: "SELECT 1", Model: "m-2026-01", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 3,
+						Known: true}},
 					{Err: &llm.Error{Class: llm.ClassRateLimit, Status: 429, Message: "slow down, sk-0123456789abcdef"}},
 					{Text: "too late", Delay: time.Hour},
 				}},
@@ -37,7 +38,8 @@ func TestTraceGolden(t *testing.T) {
 			root := trace.Tracer{Keep: keep}.New("ask")
 			ctx := trace.NewContext(t.Context(), root)
 			account := llm.Budget{Prices: map[string]llm.Price{"m": {Prompt: 2.5, Completion: 10}}}.Start()
-			m := llm.Chain(llm.Named("m", script), account.Middleware(), llm.Retry{Rand: fixed(0)}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
+			m := llm.Chain(llm.Named("m", script), account.Middleware(), llm.Retry{Rand: fixed(0)}.Middleware(),
+				llm.Timeout(time.Minute), llm.Trace())
 
 			temperature := 0.8
 			for sample := range 3 {
@@ -108,23 +110,31 @@ func TestTraceHoldsTheContract(t *testing.T) {
 	}{
 		{"a reply", nil, reply(llm.Response{Text: "x"}, nil), nil, "", ""},
 		{"an error of ours stays", nil, reply(llm.Response{}, own), own, llm.ClassRefused, "llm: refused: no"},
-		{"any other gets a class and is scrubbed", nil, reply(llm.Response{}, fault), fault, llm.ClassUnknown, "llm: unknown: refused, password=***"},
-		{"wrapped, it keeps its class", nil, reply(llm.Response{}, fmt.Errorf("mine: %w", own)), own, llm.ClassRefused, "llm: refused: mine: llm: refused: no"},
-		{"a budget further in stays", nil, reply(llm.Response{}, &llm.BudgetError{Limit: "calls"}), llm.ErrBudget, llm.ClassPermanent,
+		{"any other gets a class and is scrubbed", nil, reply(llm.Response{}, fault), fault, llm.ClassUnknown,
+			"llm: unknown: refused, password=***"},
+		{"wrapped, it keeps its class", nil, reply(llm.Response{}, fmt.Errorf("mine: %w", own)), own, llm.ClassRefused,
+			"llm: refused: mine: llm: refused: no"},
+		{"a budget further in stays", nil, reply(llm.Response{}, &llm.BudgetError{Limit: "calls"}), llm.ErrBudget,
+			llm.ClassPermanent,
 			"llm: budget spent: calls: 0 of 0, 0 needed"},
-		{"a reply beside an error does not come out", nil, reply(llm.Response{Text: "x"}, fault), fault, llm.ClassUnknown, "llm: unknown: refused, password=***"},
+		{"a reply beside an error does not come out", nil, reply(llm.Response{Text: "x"}, fault), fault, llm.ClassUnknown,
+			"llm: unknown: refused, password=***"},
 		{"an empty reply", nil, reply(llm.Response{}, nil), nil, llm.ClassUnknown, "llm: unknown: empty reply"},
-		{"the model's own end is not the caller's", nil, reply(llm.Response{}, fmt.Errorf("client: %w", context.Canceled)), nil, llm.ClassCancelled,
+		{"the model's own end is not the caller's", nil, reply(llm.Response{}, fmt.Errorf("client: %w", context.Canceled)),
+			nil, llm.ClassCancelled,
 			"llm: cancelled: client: context canceled"},
-		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout, "llm: timeout: context deadline exceeded"},
-		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused, "llm: refused: the provider held the reply back"},
+		{"nor is its own deadline", nil, reply(llm.Response{}, context.DeadlineExceeded), nil, llm.ClassTimeout,
+			"llm: timeout: context deadline exceeded"},
+		{"held back", nil, reply(llm.Response{StopReason: llm.StopFilter}, nil), nil, llm.ClassRefused,
+			"llm: refused: the provider held the reply back"},
 		{"all tokens used up", nil, reply(llm.Response{StopReason: llm.StopLength}, nil), nil, llm.ClassOutOfTokens,
 			"llm: no room: empty reply: the limit on tokens was used up before it began"},
 		{"cancelled, and called an error", ended, func(context.Context, llm.Request) (llm.Response, error) {
 			cancel()
 			return llm.Response{}, fault
 		}, context.Canceled, llm.ClassCancelled, "context canceled"},
-		{"cancelled, and called a success", ended, reply(llm.Response{Text: "x"}, nil), context.Canceled, llm.ClassCancelled, "context canceled"},
+		{"cancelled, and called a success", ended, reply(llm.Response{Text: "x"}, nil), context.Canceled, llm.ClassCancelled,
+			"context canceled"},
 	}
 	for _, tt := range tests {
 		for _, traced := range []bool{false, true} {

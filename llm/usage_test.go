@@ -22,7 +22,8 @@ func TestEstimate(t *testing.T) {
 		{"nothing", "", "", llm.Usage{Calls: 1}},
 		{"rounded up", "12345", "1", llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 1}},
 		{"characters, not bytes", "éééé", "日本語の", llm.Usage{Calls: 1, PromptTokens: 1, CompletionTokens: 1}},
-		{"long", strings.Repeat("x", 4000), strings.Repeat("x", 400), llm.Usage{Calls: 1, PromptTokens: 1000, CompletionTokens: 100}},
+		{"long", strings.Repeat("x", 4000), strings.Repeat("x", 400),
+			llm.Usage{Calls: 1, PromptTokens: 1000, CompletionTokens: 100}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -42,11 +43,13 @@ func TestMeasure(t *testing.T) {
 		has, want llm.Usage
 	}{
 		{"the provider said nothing", llm.Usage{}, estimated},
-		{"it said all", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8, Known: true}, llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8,
-			Known: true}},
+		{"it said all", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8, Known: true},
+			llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 8,
+				Known: true}},
 		{"the adapter forgot to count the call", llm.Usage{PromptTokens: 9, Known: true}, nine},
 		{"an estimate of the adapter stays", llm.Usage{Calls: 1, PromptTokens: 5}, llm.Usage{Calls: 1, PromptTokens: 5}},
-		{"several attempts", llm.Usage{Calls: 3, Partial: true}, llm.Usage{Calls: 3, PromptTokens: 2, CompletionTokens: 1, Partial: true}},
+		{"several attempts", llm.Usage{Calls: 3, Partial: true}, llm.Usage{Calls: 3, PromptTokens: 2, CompletionTokens: 1,
+			Partial: true}},
 		{"less than nothing", llm.Usage{Calls: 1, PromptTokens: -100, CompletionTokens: 3, Known: true}, estimated},
 		{"more than there is", llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: math.MaxInt, Known: true}, estimated},
 		{"calls that were never made", llm.Usage{Calls: -1, PromptTokens: 9, Known: true}, estimated},

@@ -13,7 +13,8 @@ import (
 const maxAdvice = 300
 
 // Of each kind a prompt shows so many lessons.
-var most = map[string]int{tableLesson: 5, columnLesson: 5, joinLesson: 5, guideLesson: 5, errorLesson: 3, queryLesson: 3, choiceLesson: 3}
+var most = map[string]int{tableLesson: 5, columnLesson: 5, joinLesson: 5, guideLesson: 5, errorLesson: 3,
+	queryLesson: 3, choiceLesson: 3}
 
 // ForTable returns the advice for a prompt about the need for table t: lessons about the names of this table and its
 // columns, and instructions for the choice of tables. It is a section that ends in an empty line, or "".
@@ -94,7 +95,8 @@ func (r *RetrievedLessons) section(question string, wanted func(Lesson) bool) st
 	if b.Len() == 0 {
 		return ""
 	}
-	return "### Advice\nLessons of earlier questions, as data. The schema and the question go before them.\n" + b.String() + "(end of the advice)\n\n"
+	return "### Advice\nLessons of earlier questions, as data. The schema and the question go before them.\n" +
+		b.String() + "(end of the advice)\n\n"
 }
 
 // line is the lesson as a prompt shows it: one line of at most maxAdvice characters, and behind that a statement of as

@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/memory"
 )
 
-// TestEarlierVersions: what a person or an earlier version wrote, without a checksum, is read once with a note, and has a
-// checksum from then on.
+// TestEarlierVersions: what a person or an earlier version wrote, without a checksum, is read once with a note, and has
+// a checksum from then on.
 func TestEarlierVersions(t *testing.T) {
 	type opened struct{ items, notes []string }
 	confirmed := func(path string) (o opened) {
@@ -39,9 +39,11 @@ func TestEarlierVersions(t *testing.T) {
 		open        func(string) opened
 		items, note string
 	}{
-		{"confirmed answers", `{"question":"A?","sql":"SELECT 1"}` + "\n" + `{"question":"B?","sql":"SELECT 2"}` + "\n", confirmed,
+		{"confirmed answers", `{"question":"A?","sql":"SELECT 1"}` + "\n" + `{"question":"B?","sql":"SELECT 2"}` + "\n",
+			confirmed,
 			"A?=SELECT 1 B?=SELECT 2", "2 records, the first of them record 1, have no checksum"},
-		{"one without a line end", `{ "question": "A?", "sql": "SELECT 1" }`, confirmed, "A?=SELECT 1", "record 1 has no checksum"},
+		{"one without a line end", `{ "question": "A?", "sql": "SELECT 1" }`, confirmed, "A?=SELECT 1",
+			"record 1 has no checksum"},
 		{"an answer beside a cut one", `{"question":"A?","sq` + "\n" + `{"question":"B?","sql":"SELECT 2"}` + "\n", confirmed,
 			"B?=SELECT 2", "record 2 has no checksum"},
 		{"lessons", "[\n" + lesson + ",\n" + other + "\n]\n", lessons, "a=b c=d", "2 records"},
@@ -63,20 +65,24 @@ func TestEarlierVersions(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tt.why, got, tt.items)
 			}
 		}
-		if text := string(testutil.Value(os.ReadFile(path))(t)); !strings.Contains(text, `{"v":1,`) || !strings.Contains(text, `,"sum":"`) {
+		if text := string(testutil.Value(os.ReadFile(path))(t)); !strings.Contains(text, `{"v":1,`) ||
+			!strings.Contains(text, `,"sum":"`) {
 			t.Errorf("%s: not written anew: %s", tt.why, text)
 		}
 	}
 }
 
-// TestConfirmedNotes: an answer that is replaced by an earlier one, and a person's line of a running program, are noted.
+// TestConfirmedNotes: an answer that is replaced by an earlier one, and a person's line of a running program, are
+// noted.
 func TestConfirmedNotes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "confirmed.jsonl")
 	line := func(at, sql string) string { return `{"question":"A?","sql":"` + sql + `","at":"` + at + `"}` + "\n" }
-	testutil.OK(t, os.WriteFile(path, []byte(line("2026-11-02T00:00:00Z", "SELECT 2")+line("2026-11-01T00:00:00Z", "SELECT 1")), 0o600))
+	testutil.OK(t,
+		os.WriteFile(path, []byte(line("2026-11-02T00:00:00Z", "SELECT 2")+line("2026-11-01T00:00:00Z", "SELECT 1")), 0o600))
 	c := testutil.Value(memory.OpenVerifiedAnswers(path))(t)
 	defer c.Close()
-	if notes := strings.Join(c.Notes(), "\n"); !strings.Contains(notes, "line 2 replaces an answer to the same question that was confirmed later") {
+	if notes := strings.Join(c.Notes(), "\n"); !strings.Contains(notes,
+		"line 2 replaces an answer to the same question that was confirmed later") {
 		t.Errorf("moved lines: %q", notes)
 	}
 	before := len(c.Notes())
@@ -103,7 +109,8 @@ func TestLessonTwice(t *testing.T) {
 	text := string(testutil.Value(os.ReadFile(path))(t))
 	object := strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "[]"))
 	testutil.OK(t, os.WriteFile(path, []byte("["+object+",\n"+object+"]"), 0o600))
-	if _, err := memory.OpenLessons(path); err == nil || !strings.Contains(err.Error(), "lesson 2 of "+path+": it is there twice") {
+	if _, err := memory.OpenLessons(path); err == nil ||
+		!strings.Contains(err.Error(), "lesson 2 of "+path+": it is there twice") {
 		t.Error(err)
 	}
 }

@@ -108,7 +108,8 @@ func ExampleOpenVerifiedAnswers() {
 
 func ExampleVerifiedAnswers() {
 	var kept memory.VerifiedAnswers // in memory; memory.OpenVerifiedAnswers keeps a file
-	err := kept.Add(memory.Exemplar{Question: "How many live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
+	err := kept.Add(memory.Exemplar{Question: "How many live in Norway?",
+		SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"})
 	pairs, _ := kept.Pairs()
 	fmt.Println(len(pairs), pairs[0].Question, err)
 	// Output: 1 How many live in Norway? <nil>
@@ -185,7 +186,8 @@ func ExampleVectors() {
 	defer os.RemoveAll(dir)
 	for range 2 { // the program is started twice
 		embedder := &memory.Vectors{
-			By: lengths{}, Name: "multilingual-e5-small", File: filepath.Join(dir, "vectors.jsonl"), QueryPrefix: "query: ", DocumentPrefix: "passage: ",
+			By: lengths{}, Name: "multilingual-e5-small", File: filepath.Join(dir, "vectors.jsonl"), QueryPrefix: "query: ",
+			DocumentPrefix: "passage: ",
 		}
 		vectors, err := embedder.EmbedDocuments(context.Background(), []string{"orders", "customers"})
 		fmt.Println(vectors, err)

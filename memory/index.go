@@ -64,7 +64,9 @@ func (p *Pool) indexed(s *schema.Schema, values bool) *index {
 // count counts the terms of a masked question, sorted, because sums of floats depend on their order. A run of equal
 // masks counts as one word.
 func count(masked string) (counts []weight) {
-	terms := slices.CompactFunc(strings.Fields(masked), func(a, b string) bool { return a == b && (a == masking.Name || a == masking.Value) })
+	terms := slices.CompactFunc(strings.Fields(masked), func(a, b string) bool {
+		return a == b && (a == masking.Name || a == masking.Value)
+	})
 	for i := len(terms) - 1; i > 0; i-- {
 		terms = append(terms, terms[i-1]+" "+terms[i])
 	}
@@ -114,7 +116,8 @@ func (x *index) keptBy(e Embedder) *Vectors {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	last := x.embedded
-	if last == nil || !reflect.ValueOf(last.By).Comparable() || !reflect.ValueOf(e).Comparable() || last.By != e { // != may panic
+	// != may panic
+	if last == nil || !reflect.ValueOf(last.By).Comparable() || !reflect.ValueOf(e).Comparable() || last.By != e {
 		x.embedded = keptBy(e)
 	}
 	return x.embedded

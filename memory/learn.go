@@ -28,8 +28,8 @@ type Episode struct {
 	Declared *schema.Schema    // the schema that the engine received, before RetrievedLessons.Map; nil: Learn uses Live
 	Dialect  sqltext.Dialect   // reads the statements
 	Recall   *RetrievedLessons // the lessons that its prompts could show; nil: none
-	// Attempts are the statements that the engine rejected, in order. Missing is the table or column that does not exist, as the
-	// engine names it; "": another fault.
+	// Attempts are the statements that the engine rejected, in order. Missing is the table or column that does not exist,
+	// as the engine names it; "": another fault.
 	Attempts  []struct{ SQL, Missing string }
 	Completed bool   // there is an answer
 	SQL       string // the statement of the answer
@@ -144,12 +144,15 @@ func (l *Lesson) contradicts(c session.Correction) bool {
 		a, b := c.Join.Left.Table.String(), c.Join.Right.Table.String()
 		same := len(l.Tables) == 2 && (schema.EqualFold(l.Tables[0], a) && schema.EqualFold(l.Tables[1], b) ||
 			schema.EqualFold(l.Tables[0], b) && schema.EqualFold(l.Tables[1], a))
-		return (l.Kind == joinLesson || l.Kind == choiceLesson) && same && !schema.EqualFold(l.Text, c.Join.Ordered().String())
+		return (l.Kind == joinLesson || l.Kind == choiceLesson) && same &&
+			!schema.EqualFold(l.Text, c.Join.Ordered().String())
 	case l.Kind == columnLesson:
 		table = tableOf(l.To)
 	}
 	return slices.ContainsFunc(c.Rejected, func(t schema.TableName) bool {
-		return table != "" && schema.EqualFold(t.String(), table) || slices.ContainsFunc(l.Tables, func(name string) bool { return schema.EqualFold(t.String(), name) })
+		return table != "" && schema.EqualFold(t.String(), table) || slices.ContainsFunc(l.Tables, func(name string) bool {
+			return schema.EqualFold(t.String(), name)
+		})
 	})
 }
 
@@ -261,7 +264,9 @@ func (s *student) count(b *ledger) {
 		for _, a := range s.Attempts {
 			last := outputs[0][max(strings.LastIndexByte(outputs[0], '.')+1, 0):]
 			failed = failed || a.Missing != "" && k.Kind != joinLesson && schema.EqualFold(bare(a.Missing), last)
-			tried = tried || slices.ContainsFunc(s.statement(a.SQL).names, func(name string) bool { return schema.EqualFold(name, last) })
+			tried = tried || slices.ContainsFunc(s.statement(a.SQL).names, func(name string) bool {
+				return schema.EqualFold(name, last)
+			})
 		}
 		switch {
 		case failed:
@@ -302,7 +307,9 @@ type mentioned struct {
 
 func (s *student) statement(sql string) mentioned {
 	st := s.Dialect.Parse(sql)
-	m := mentioned{tables: slices.DeleteFunc(slices.Clone(st.Tables()), func(t sqlshape.TableRef) bool { return !t.Base() }), columns: st.Columns()}
+	m := mentioned{tables: slices.DeleteFunc(slices.Clone(st.Tables()), func(t sqlshape.TableRef) bool {
+		return !t.Base()
+	}), columns: st.Columns()}
 	for _, t := range m.tables {
 		m.names = append(m.names, t.Name)
 	}
@@ -331,7 +338,8 @@ func like(missing, name string) bool {
 	if n := utf8.RuneCountInString(missing); n < shortest || n > longest || utf8.RuneCountInString(name) > longest {
 		return false
 	}
-	return strings.Contains(words.Squeeze(name), words.Squeeze(missing)) && words.Squeeze(missing) != "" || words.Similarity(missing, name) >= .8
+	return strings.Contains(words.Squeeze(name), words.Squeeze(missing)) && words.Squeeze(missing) != "" ||
+		words.Similarity(missing, name) >= .8
 }
 
 // recovered learns from a statement that names what does not exist.
@@ -343,7 +351,8 @@ func (s *student) recovered(a attempt) {
 	failed := s.statement(a.SQL)
 	if _, ok := s.Live.Lookup("", missing); !ok && failed.table(missing) {
 		if to, ok := s.renamed(missing, failed); ok {
-			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: missing, To: to.String(), Confidence: fromError, Source: sourceLearned})
+			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: missing, To: to.String(), Confidence: fromError,
+				Source: sourceLearned})
 		}
 		return
 	}
@@ -358,7 +367,8 @@ func (s *student) recovered(a attempt) {
 		}
 	}
 	if len(found) == 1 && failed.column(missing) {
-		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, Table: found[0].Table.String(), From: missing, To: found[0].String(),
+		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, Table: found[0].Table.String(), From: missing,
+			To:         found[0].String(),
 			Confidence: fromError, Source: sourceLearned})
 	}
 }
@@ -381,10 +391,14 @@ func (s *student) corrected(c session.Correction) {
 	has := func(name string) bool { return s.reads[schema.FoldCase(name)] }
 	switch {
 	case c.Kind == dialogue.CorrectColumn && c.Column != nil && has(c.Column.String()):
-		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, From: c.Term, To: c.Column.String(), Confidence: fromCorrection, Source: sourceCorrection})
-	case c.Kind == dialogue.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) && has(c.Join.Right.Table.String()):
+		s.lessons = append(s.lessons, Lesson{Kind: columnLesson, From: c.Term, To: c.Column.String(),
+			Confidence: fromCorrection, Source: sourceCorrection})
+	case c.Kind == dialogue.CorrectJoin && c.Join != nil && has(c.Join.Left.Table.String()) &&
+		has(c.Join.Right.Table.String()):
 		s.choice(Lesson{Text: c.Join.Ordered().String()}, []schema.TableName{c.Join.Left.Table, c.Join.Right.Table})
-	case c.Kind == dialogue.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool { return !has(t.String()) }):
+	case c.Kind == dialogue.CorrectTable && !slices.ContainsFunc(c.Tables, func(t schema.TableName) bool {
+		return !has(t.String())
+	}):
 		s.chosenTable(c)
 	case c.Kind == dialogue.CorrectText || c.Kind == dialogue.CorrectLogic:
 		s.prefixed(c.Text)
@@ -410,7 +424,8 @@ func (s *student) chosenTable(c session.Correction) {
 			}
 		}
 		for _, from := range old {
-			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: from, To: to.String(), Confidence: fromCorrection, Source: sourceCorrection})
+			s.lessons = append(s.lessons, Lesson{Kind: tableLesson, From: from, To: to.String(), Confidence: fromCorrection,
+				Source: sourceCorrection})
 		}
 	}
 	if exists && len(old) == 0 {
@@ -472,7 +487,8 @@ func (s *student) prefixed(text string) {
 		}
 		name := to.TableName().String()
 		read = read || s.reads[schema.FoldCase(name)]
-		lessons = append(lessons, Lesson{Kind: tableLesson, From: from, To: name, Confidence: fromPrefix, Source: sourceCorrection})
+		lessons = append(lessons, Lesson{Kind: tableLesson, From: from, To: name, Confidence: fromPrefix,
+			Source: sourceCorrection})
 	}
 	if read {
 		s.lessons = append(s.lessons, lessons...)

@@ -55,25 +55,31 @@ type Lesson struct {
 	//   - "llm_guided": an instruction, Text, for the prompts of Scope.
 	//   - "choice": Text is a user's choice among existing tables, columns or answers for the question From. SQL is
 	//     the chosen answer, if an answer was chosen.
-	Kind     string   `json:"type"`
-	Database string   `json:"database,omitempty"` // the Lessons.Database that may use it; "": all
-	Owner    string   `json:"owner,omitempty"`    // the exec.Scope.Key of its question; "": no scope
-	Table    string   `json:"table,omitempty"`
-	From     string   `json:"from,omitempty"`
-	Pattern  string   `json:"pattern,omitempty"` // an RE2 expression; for a table it must match the whole name, ignoring case
-	To       string   `json:"to,omitempty"`      // the table or column that is meant; with Pattern a template: "PROD_$0"
-	Text     string   `json:"text,omitempty"`    // shown as advice, in one line of at most 300 characters
-	SQL      string   `json:"sql,omitempty"`     // {name} means a value; not used if it is over 300 bytes
-	Tables   []string `json:"required_tables,omitempty"`
-	Scope    string   `json:"scope,omitempty"`    // prompts that show a lesson "llm_guided": "all", "table_identification", "sql_generation"; "": all
-	Priority int      `json:"priority,omitempty"` // for "llm_guided": the highest is shown first
+	Kind     string `json:"type"`
+	Database string `json:"database,omitempty"` // the Lessons.Database that may use it; "": all
+	Owner    string `json:"owner,omitempty"`    // the exec.Scope.Key of its question; "": no scope
+	Table    string `json:"table,omitempty"`
+	From     string `json:"from,omitempty"`
+	// an RE2 expression; for a table it must match the whole name, ignoring case
+	Pattern string   `json:"pattern,omitempty"`
+	To      string   `json:"to,omitempty"`   // the table or column that is meant; with Pattern a template: "PROD_$0"
+	Text    string   `json:"text,omitempty"` // shown as advice, in one line of at most 300 characters
+	SQL     string   `json:"sql,omitempty"`  // {name} means a value; not used if it is over 300 bytes
+	Tables  []string `json:"required_tables,omitempty"`
+	// prompts that show a lesson "llm_guided": "all", "table_identification", "sql_generation"; "": all
+	Scope    string `json:"scope,omitempty"`
+	Priority int    `json:"priority,omitempty"` // for "llm_guided": the highest is shown first
 
-	Confidence float64   `json:"confidence"`                      // 0..1; in a manual file 0 means the default of the kind, .85 to .95
-	Source     string    `json:"source,omitempty"`                // "manual" (by a person), "correction" (by a user's correction) or "auto_learned" (from a repaired error)
-	Sessions   []string  `json:"learned_from_sessions,omitempty"` // the last 1,000
-	Retrieved  int       `json:"times_retrieved,omitempty"`       // questions whose prompts showed it, or whose schema has its output
-	Applied    int       `json:"times_applied,omitempty"`         // questions with a statement that has its output, right or wrong
-	Successful int       `json:"times_successful,omitempty"`      // questions whose answer reads its output
+	// 0..1; in a manual file 0 means the default of the kind, .85 to .95
+	Confidence float64 `json:"confidence"`
+	// "manual" (by a person), "correction" (by a user's correction) or "auto_learned" (from a repaired error)
+	Source   string   `json:"source,omitempty"`
+	Sessions []string `json:"learned_from_sessions,omitempty"` // the last 1,000
+	// questions whose prompts showed it, or whose schema has its output
+	Retrieved int `json:"times_retrieved,omitempty"`
+	// questions with a statement that has its output, right or wrong
+	Applied    int       `json:"times_applied,omitempty"`
+	Successful int       `json:"times_successful,omitempty"` // questions whose answer reads its output
 	Created    time.Time `json:"created_at,omitzero"`
 	Used       time.Time `json:"last_used,omitzero"`
 	Validated  time.Time `json:"last_validated,omitzero"` // the last success
@@ -101,7 +107,8 @@ func (l Lesson) Band() string {
 // Promotable reports whether the lesson may go into a file of manual lessons. Its confidence must be over .90. It must
 // have been applied more than 20 times, with success in more than 95 %.
 func (l Lesson) Promotable() bool {
-	return l.Source != sourceManual && l.Confidence > .9 && l.Applied > 20 && float64(l.Successful) > .95*float64(l.Applied)
+	return l.Source != sourceManual && l.Confidence > .9 && l.Applied > 20 &&
+		float64(l.Successful) > .95*float64(l.Applied)
 }
 
 // How far one success and one failure move a confidence, and the confidences that lessons begin with.
@@ -125,7 +132,8 @@ func (l *Lesson) sides() (left, right string) {
 		return words.Fold(l.From), l.Text + "\x00" + l.SQL
 	}
 	// Several of the others may hold for one thing: two ways to join, two hints about an error.
-	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL, schema.FoldCase(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
+	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL,
+		schema.FoldCase(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
 }
 
 // about is the same for lessons that contradict each other, unless their ids are the same too.

@@ -141,7 +141,8 @@ func (l *Lessons) readLearned(raw []byte) ([]Lesson, error) {
 	seen := map[string]bool{}
 	for i, k := range list {
 		if seen[k.ID] {
-			return nil, &fileerr.Memory{File: l.shelf.String(), Lesson: i + 1, Err: errors.New("it is there twice: remove one of them")}
+			return nil, &fileerr.Memory{File: l.shelf.String(), Lesson: i + 1,
+				Err: errors.New("it is there twice: remove one of them")}
 		}
 		seen[k.ID] = true
 	}
@@ -380,7 +381,8 @@ func (l *Lessons) Review() ([]Lesson, error) {
 	return l.which(func(k Lesson) bool { return k.Band() == bandReview })
 }
 
-// PromotionReport returns the lessons that may go into a file of manual lessons (Lesson.Promotable), the best ones first.
+// PromotionReport returns the lessons that may go into a file of manual lessons (Lesson.Promotable), the best ones
+// first.
 func (l *Lessons) PromotionReport() ([]Lesson, error) { return l.which(Lesson.Promotable) }
 
 func (l *Lessons) which(wanted func(Lesson) bool) ([]Lesson, error) {

@@ -116,7 +116,8 @@ func TestManyProcesses(t *testing.T) {
 	}
 	const want = processes * sessions
 	if k := list[0]; k.Retrieved != want || k.Applied != want || k.Successful != want || len(k.Sessions) != want+1 {
-		t.Errorf("%d retrieved, %d applied, %d successful, %d sessions; want %d", k.Retrieved, k.Applied, k.Successful, len(k.Sessions), want)
+		t.Errorf("%d retrieved, %d applied, %d successful, %d sessions; want %d", k.Retrieved, k.Applied, k.Successful,
+			len(k.Sessions), want)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -127,8 +128,10 @@ func TestManyProcesses(t *testing.T) {
 func BenchmarkOpenLessons(b *testing.B) {
 	var list []memory.Lesson
 	for i := range 10_000 {
-		list = append(list, memory.Lesson{Kind: "table_mapping", From: fmt.Sprint("table_", i), To: fmt.Sprint("PROD_table_", i), Confidence: .8,
-			Source: "auto_learned", Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(), Used: time.Now()})
+		list = append(list, memory.Lesson{Kind: "table_mapping", From: fmt.Sprint("table_", i),
+			To: fmt.Sprint("PROD_table_", i), Confidence: .8,
+			Source: "auto_learned", Sessions: []string{"0123456789abcdef0123456789abcdef"}, Created: time.Now(),
+			Used: time.Now()})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

@@ -24,7 +24,8 @@ func TestManualLessons(t *testing.T) {
 	testutil.OK(t, os.WriteFile(manual, []byte(text), 0o400))
 	l := testutil.Value(memory.OpenLessons(path, manual))(t)
 	learn(t, l, customers("s"))
-	want := []string{"table_mapping Customers>PROD_Customers 0.97 manual", "error_pattern no such function>use only functions of SQLite 0.90 manual",
+	want := []string{"table_mapping Customers>PROD_Customers 0.97 manual",
+		"error_pattern no such function>use only functions of SQLite 0.90 manual",
 		"query_pattern >customers without ordersSELECT 1 0.85 manual", "llm_guided >round money 0.60 manual"}
 	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
 		t.Error(diff)
@@ -37,7 +38,8 @@ func TestManualLessons(t *testing.T) {
 	}
 }
 
-// TestPromotable: a lesson may go into a file of a person where more than 95 % of its uses, of more than 20, were successes.
+// TestPromotable: a lesson may go into a file of a person where more than 95 % of its uses, of more than 20, were
+// successes.
 func TestPromotable(t *testing.T) {
 	for _, tt := range []struct {
 		applied, successful int
@@ -71,7 +73,8 @@ func TestManualLessonsLearnedAgain(t *testing.T) {
 	testutil.OK(t, written.Add(memory.Lesson{Kind: learned.Kind, From: learned.From, To: learned.To, Confidence: .75}))
 	learn(t, written, customers("s2"))
 	got := all(t, written)
-	if len(got) != 1 || got[0].Source != "manual" || got[0].Confidence != .77 || got[0].Successful != 1 || len(got[0].Sessions) != 1 {
+	if len(got) != 1 || got[0].Source != "manual" || got[0].Confidence != .77 || got[0].Successful != 1 ||
+		len(got[0].Sessions) != 1 {
 		t.Errorf("%+v; want .75 and one success", got)
 	}
 }

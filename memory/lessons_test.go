@@ -93,12 +93,13 @@ func brief(list []memory.Lesson) (lines []string) {
 
 func recall(t *testing.T, l *memory.Lessons, question string) *memory.RetrievedLessons {
 	t.Helper()
-	r := testutil.Value(l.Recall(memory.Episode{Question: question, Declared: declared, Live: live}, func(sql string) error {
-		if strings.HasPrefix(sql, "SELECT") {
-			return nil
-		}
-		return errors.New("it does not only read")
-	}))(t)
+	r := testutil.Value(l.Recall(memory.Episode{Question: question, Declared: declared, Live: live},
+		func(sql string) error {
+			if strings.HasPrefix(sql, "SELECT") {
+				return nil
+			}
+			return errors.New("it does not only read")
+		}))(t)
 	return r
 }
 
@@ -117,7 +118,8 @@ func TestLearned(t *testing.T) {
 	total := columnName("PROD_Orders", "amount_total")
 	orders := func(e *memory.Episode) {
 		e.Attempts = []struct{ SQL, Missing string }{{SQL: "SELECT sum(o.total) FROM PROD_Orders o", Missing: "o.total"}}
-		e.SQL, e.Tables, e.Columns = "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{total.Table}, []schema.ColumnName{total}
+		e.SQL, e.Tables, e.Columns = "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{total.Table},
+			[]schema.ColumnName{total}
 	}
 	prefix := func(text string) func(*memory.Episode) {
 		return correct(session.Correction{Kind: dialogue.CorrectText, Text: text})
@@ -139,16 +141,19 @@ func TestLearned(t *testing.T) {
 		}}, []string{"table_mapping Customers>Custmr 0.80 auto_learned"}},
 		{"a name that is like it by .78", []step{func(e *memory.Episode) {
 			e.Attempts = []struct{ SQL, Missing string }{{SQL: "SELECT 1 FROM Invoices", Missing: "Invoices"}}
-			e.Live, e.SQL, e.Tables = tables("Bill_voices(id)"), "SELECT 1 FROM Bill_voices", []schema.TableName{tableName("Bill_voices")}
+			e.Live, e.SQL, e.Tables = tables("Bill_voices(id)"), "SELECT 1 FROM Bill_voices",
+				[]schema.TableName{tableName("Bill_voices")}
 		}}, nil},
 		{"two targets", []step{func(e *memory.Episode) {
 			e.Live = tables("PROD_Customers(id)", "OLD_Customers(id)")
-			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"), tableName("OLD_Customers")}
+			e.SQL, e.Tables = "SELECT 1 FROM PROD_Customers, OLD_Customers", []schema.TableName{tableName("PROD_Customers"),
+				tableName("OLD_Customers")}
 		}}, nil},
 		{"the rejected statement named the target too", []step{func(e *memory.Episode) {
 			e.Attempts[0].SQL = "SELECT 1 FROM Customers, PROD_Customers"
 		}}, nil},
-		{"a name that exists", []step{func(e *memory.Episode) { e.Live = tables("PROD_Customers(id)", "customers(id)") }}, nil},
+		{"a name that exists", []step{func(e *memory.Episode) { e.Live = tables("PROD_Customers(id)", "customers(id)") }},
+			nil},
 		{"another fault", []step{func(e *memory.Episode) { e.Attempts[0].Missing = "" }}, nil},
 		{"a name of two letters is in many", []step{func(e *memory.Episode) {
 			e.Attempts = []struct{ SQL, Missing string }{{SQL: "SELECT 1 FROM cu", Missing: "cu"}}
@@ -156,11 +161,13 @@ func TestLearned(t *testing.T) {
 		{"only what the statement itself names, not what lies under a view", []step{func(e *memory.Episode) {
 			e.Tables = append(e.Tables, tableName("base_Customers"))
 		}}, []string{"table_mapping Customers>PROD_Customers 0.80 auto_learned"}},
-		{"a column", []step{orders}, []string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
+		{"a column", []step{orders},
+			[]string{"column_mapping total>PROD_Orders.amount_total of PROD_Orders 0.80 auto_learned"}},
 		{"a column that is ambiguous, not missing", []step{orders, func(e *memory.Episode) {
 			e.Live = tables("PROD_Orders(total, amount_total)")
 		}}, nil},
-		{"a word of the user", []step{orders, without, correct(session.Correction{Kind: dialogue.CorrectColumn, Term: "revenue", Column: &total})},
+		{"a word of the user",
+			[]step{orders, without, correct(session.Correction{Kind: dialogue.CorrectColumn, Term: "revenue", Column: &total})},
 			[]string{"column_mapping revenue>PROD_Orders.amount_total 0.95 correction"}},
 		{"a word of the user that the answer does not use", []step{without, correct(session.Correction{
 			Kind: dialogue.CorrectColumn, Term: "revenue", Column: &total})}, nil},
@@ -168,25 +175,30 @@ func TestLearned(t *testing.T) {
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Customers")}})},
 			[]string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
 		{"the error tells what was corrected", []step{correct(session.Correction{Kind: dialogue.CorrectTable,
-			Tables: []schema.TableName{tableName("PROD_Customers")}})}, []string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
+			Tables: []schema.TableName{tableName("PROD_Customers")}})},
+			[]string{"table_mapping Customers>PROD_Customers 0.95 correction"}},
 		{"a choice between tables that exist", []step{without, correct(session.Correction{Kind: dialogue.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})},
 			[]string{"choice How many customers are there?>Use table 'PROD_Customers'. DO NOT use: Log 0.95 correction"}},
 		{"a choice of a follow-up", []step{without, func(e *memory.Episode) { e.FollowUp = true }, correct(session.Correction{
-			Kind: dialogue.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")}, Rejected: []schema.TableName{tableName("Log")}})}, nil},
+			Kind: dialogue.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")},
+			Rejected: []schema.TableName{tableName("Log")}})}, nil},
 		{"a table that the answer does not read", []step{without, correct(session.Correction{Kind: dialogue.CorrectTable,
 			Tables: []schema.TableName{tableName("PROD_Orders")}, Rejected: []schema.TableName{tableName("Customers")}})}, nil},
 		{"a result that was chosen", []step{without, func(e *memory.Episode) { e.Chosen = &session.Option{ID: "r1"} }},
 			[]string{"choice How many customers are there?>SELECT count(*) FROM PROD_Customers 0.95 correction"}},
 		{"a prefix", []step{without, prefix("use the PROD_ prefix")},
-			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
+			[]string{"table_mapping Customers>PROD_Customers 0.70 correction",
+				"table_mapping Orders>PROD_Orders 0.70 correction"}},
 		{"a prefix in quotes behind the word", []step{without, prefix(`all tables have the prefix "PROD_"!`)},
-			[]string{"table_mapping Customers>PROD_Customers 0.70 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}},
+			[]string{"table_mapping Customers>PROD_Customers 0.70 correction",
+				"table_mapping Orders>PROD_Orders 0.70 correction"}},
 		{"not a prefix", []step{without, prefix("do not use the PROD_ prefix")}, nil},
 		{"two prefixes", []step{without, prefix("use the PROD_ prefix or the DEV_ prefix")}, nil},
-		{"a prefix that the answer does not have", []step{without, orders, prefix("use the PROD_ prefix"), func(e *memory.Episode) {
-			e.Tables, e.Attempts = []schema.TableName{tableName("Log")}, nil
-		}}, nil},
+		{"a prefix that the answer does not have", []step{without, orders, prefix("use the PROD_ prefix"),
+			func(e *memory.Episode) {
+				e.Tables, e.Attempts = []schema.TableName{tableName("Log")}, nil
+			}}, nil},
 		{"advice in prose", []step{without, prefix("customers are people")}, nil},
 	} {
 		l := &memory.Lessons{}
@@ -205,7 +217,8 @@ func TestRelearned(t *testing.T) {
 		learn(t, l, customers(fmt.Sprint("s", i))) // the same session again
 	}
 	list := all(t, l)
-	if len(list) != 1 || len(list[0].Sessions) != 10 || list[0].Successful != 9 || list[0].Applied != 9 || list[0].Confidence != .98 {
+	if len(list) != 1 || len(list[0].Sessions) != 10 || list[0].Successful != 9 || list[0].Applied != 9 ||
+		list[0].Confidence != .98 {
 		t.Fatalf("%+v", list)
 	}
 	other := func(e *memory.Episode) {
@@ -213,15 +226,18 @@ func TestRelearned(t *testing.T) {
 		e.SQL, e.Tables = "SELECT 1 FROM NEW_Customers", []schema.TableName{tableName("NEW_Customers")}
 	}
 	learn(t, l, customers("x", other))
-	want := []string{"table_mapping Customers>PROD_Customers 0.93 auto_learned", "table_mapping Customers>NEW_Customers 0.80 auto_learned"}
+	want := []string{"table_mapping Customers>PROD_Customers 0.93 auto_learned",
+		"table_mapping Customers>NEW_Customers 0.80 auto_learned"}
 	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
 		t.Error(diff)
 	}
 	learn(t, l, customers("y", without, func(e *memory.Episode) {
-		e.Corrections = []session.Correction{{Kind: dialogue.CorrectTable, Tables: []schema.TableName{tableName("PROD_Customers")},
+		e.Corrections = []session.Correction{{Kind: dialogue.CorrectTable,
+			Tables:   []schema.TableName{tableName("PROD_Customers")},
 			Rejected: []schema.TableName{tableName("Customers")}}}
 	}))
-	want = []string{"table_mapping Customers>PROD_Customers 0.95 correction", "table_mapping Customers>NEW_Customers 0.75 auto_learned"}
+	want = []string{"table_mapping Customers>PROD_Customers 0.95 correction",
+		"table_mapping Customers>NEW_Customers 0.75 auto_learned"}
 	if diff := cmp.Diff(want, brief(all(t, l))); diff != "" {
 		t.Error("corrected:", diff)
 	}
@@ -249,7 +265,8 @@ func TestCounts(t *testing.T) {
 			e.Attempts = []struct{ SQL, Missing string }{{SQL: "SELECT x FROM PROD_Customers", Missing: "PROD_Customers"}}
 		}, "1/1/0 0.75"},
 		{"a failed question failed on its output", func(e *memory.Episode) {
-			e.Completed, e.Attempts = false, []struct{ SQL, Missing string }{{SQL: "SELECT x FROM PROD_Customers", Missing: "main.PROD_Customers"}}
+			e.Completed, e.Attempts = false,
+				[]struct{ SQL, Missing string }{{SQL: "SELECT x FROM PROD_Customers", Missing: "main.PROD_Customers"}}
 		}, "1/1/0 0.75"},
 	} {
 		path := filepath.Join(t.TempDir(), "lessons.json")
@@ -291,7 +308,8 @@ func TestUndo(t *testing.T) {
 		want       float64
 	}{
 		{"something else", session.Correction{Kind: dialogue.CorrectText, Text: "only active ones"}, .8},
-		{"another table", session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{tableName("Log")}}, .8},
+		{"another table", session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{tableName("Log")}},
+			.8},
 		{"the table of the lesson", reject, .75},
 		{"nor failed twice", reject, .75},
 	} {
@@ -306,7 +324,8 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestContradictedJoin: a join that the user corrects takes back what a lesson of another join of the same tables gained.
+// TestContradictedJoin: a join that the user corrects takes back what a lesson of another join of the same tables
+// gained.
 func TestContradictedJoin(t *testing.T) {
 	join := func(left, right schema.ColumnName) session.Correction {
 		return session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: left, Right: right}}
@@ -378,12 +397,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestShownWithoutOutput: a lesson that names no table and no column is counted as shown, and is neither right nor wrong.
+// TestShownWithoutOutput: a lesson that names no table and no column is counted as shown, and is neither right nor
+// wrong.
 func TestShownWithoutOutput(t *testing.T) {
 	l := &memory.Lessons{}
 	testutil.OK(t, l.Add(memory.Lesson{Kind: "llm_guided", Text: "Prefer the newest table."},
 		memory.Lesson{Kind: "table_mapping", Pattern: "(?:Ghost)(.*)", To: "PROD_$1"}))
-	r := testutil.Value(l.Recall(memory.Episode{Question: "How many customers are there?", Declared: declared, Live: live}, nil))(t)
+	r := testutil.Value(l.Recall(memory.Episode{Question: "How many customers are there?", Declared: declared, Live: live},
+		nil))(t)
 	for _, k := range r.Lessons {
 		r.Shown = append(r.Shown, k.ID)
 	}
@@ -397,8 +418,8 @@ func TestShownWithoutOutput(t *testing.T) {
 	}
 }
 
-// TestContradictedColumn: a correction that says something else of a word, or rejects the table of its column, takes back what
-// the lesson gained.
+// TestContradictedColumn: a correction that says something else of a word, or rejects the table of its column, takes
+// back what the lesson gained.
 func TestContradictedColumn(t *testing.T) {
 	amount, name := columnName("PROD_Orders", "amount_total"), columnName("PROD_Customers", "name")
 	for _, tt := range []struct {
@@ -409,8 +430,10 @@ func TestContradictedColumn(t *testing.T) {
 		{"the same again", session.Correction{Kind: dialogue.CorrectColumn, Term: "Revenue", Column: &amount}, .8},
 		{"another column", session.Correction{Kind: dialogue.CorrectColumn, Term: "REVENUE", Column: &name}, .75},
 		{"another word", session.Correction{Kind: dialogue.CorrectColumn, Term: "income", Column: &name}, .8},
-		{"its table is rejected", session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{tableName("prod_orders")}}, .75},
-		{"another table is rejected", session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{tableName("Log")}}, .8},
+		{"its table is rejected", session.Correction{Kind: dialogue.CorrectTable,
+			Rejected: []schema.TableName{tableName("prod_orders")}}, .75},
+		{"another table is rejected", session.Correction{Kind: dialogue.CorrectTable,
+			Rejected: []schema.TableName{tableName("Log")}}, .8},
 	} {
 		l := given(t, memory.Lesson{Kind: "column_mapping", From: "revenue", To: "PROD_Orders.amount_total", Confidence: .8})
 		r := recall(t, l, "What is the revenue?")
@@ -418,7 +441,8 @@ func TestContradictedColumn(t *testing.T) {
 			t.Fatal(advice)
 		}
 		outcome := learn(t, l, customers("s", without, func(e *memory.Episode) {
-			e.Recall, e.SQL, e.Tables, e.Columns = r, "SELECT sum(amount_total) FROM PROD_Orders", []schema.TableName{amount.Table}, []schema.ColumnName{amount}
+			e.Recall, e.SQL, e.Tables, e.Columns = r, "SELECT sum(amount_total) FROM PROD_Orders",
+				[]schema.TableName{amount.Table}, []schema.ColumnName{amount}
 		}))
 		golden.Equal(t, 1, len(outcome.Succeeded), tt.why)
 		testutil.Value(l.Undo(outcome, tt.c))(t)
@@ -433,12 +457,14 @@ func TestPrefixOfAttempts(t *testing.T) {
 	learn(t, l, customers("s", func(e *memory.Episode) {
 		e.Declared, e.Corrections = tables("Log(id)"), []session.Correction{prefix}
 		e.Attempts = []struct{ SQL, Missing string }{
-			{SQL: "SELECT 1 FROM Orders", Missing: "main.Orders"}, {SQL: "SELECT 1 FROM Customers", Missing: "Customers"}, {SQL: "SELECT 1 FROM t", Missing: "u"},
+			{SQL: "SELECT 1 FROM Orders", Missing: "main.Orders"}, {SQL: "SELECT 1 FROM Customers", Missing: "Customers"},
+			{SQL: "SELECT 1 FROM t", Missing: "u"},
 		}
 	}))
 	list := brief(all(t, l))
 	slices.Sort(list)
-	golden.Equal(t, []string{"table_mapping Customers>PROD_Customers 0.80 correction", "table_mapping Orders>PROD_Orders 0.70 correction"}, list, "lessons")
+	golden.Equal(t, []string{"table_mapping Customers>PROD_Customers 0.80 correction",
+		"table_mapping Orders>PROD_Orders 0.70 correction"}, list, "lessons")
 }
 
 // TestNoLessons: what is nil learns nothing and has nothing, and a lesson that is incomplete is refused.
@@ -454,8 +480,10 @@ func TestNoLessons(t *testing.T) {
 	golden.Equal(t, 0, len(all(t, l)), "lessons")
 	l = &memory.Lessons{}
 	var bad *fileerr.Memory
-	if err := l.Add(memory.Lesson{Kind: "llm_guided", Text: "x"}, memory.Lesson{Kind: "llm_guided"}); !errors.As(err, &bad) || bad.Lesson != 2 ||
-		err.Error() != `memory: lesson 2 of those that were given: a lesson of the type llm_guided needs "text"` || errors.Unwrap(err) == nil {
+	if err := l.Add(memory.Lesson{Kind: "llm_guided", Text: "x"}, memory.Lesson{Kind: "llm_guided"}); !errors.As(err,
+		&bad) || bad.Lesson != 2 ||
+		err.Error() != `memory: lesson 2 of those that were given: a lesson of the type llm_guided needs "text"` ||
+		errors.Unwrap(err) == nil {
 		t.Errorf("%v", err)
 	}
 	golden.Equal(t, 0, len(all(t, l)), "lessons")

@@ -18,7 +18,8 @@ func (r *RetrievedLessons) Map(declared, live *schema.Schema) *schema.Schema {
 	if r == nil || declared == nil || live == nil || declared == live {
 		return declared
 	}
-	m := mapper{recall: r, live: namesOf(live), taken: map[string]bool{}, tables: map[*schema.Table]*schema.Table{}, columns: map[*schema.Table]map[string]string{}}
+	m := mapper{recall: r, live: namesOf(live), taken: map[string]bool{}, tables: map[*schema.Table]*schema.Table{},
+		columns: map[*schema.Table]map[string]string{}}
 	for i := range declared.Tables {
 		t := &declared.Tables[i]
 		if now, ok := m.live.table(t.TableName().String()); ok {

@@ -1,8 +1,8 @@
 // Package memory stores solved questions and finds the ones that are similar to a new question, so that a prompt can
 // show them as exemplars.
 //
-// A [Pool] holds [Exemplar] values, which come from a program, from a file ([ReadExemplars]) or from people ([VerifiedAnswers]).
-// Pool.Random picks exemplars at random, [Similar] by similarity.
+// A [Pool] holds [Exemplar] values, which come from a program, from a file ([ReadExemplars]) or from people
+// ([VerifiedAnswers]). Pool.Random picks exemplars at random, [Similar] by similarity.
 //
 // It also stores [Lessons], which come from errors and corrections of earlier questions. A [RetrievedLessons] has the
 // lessons for the prompts of one question, as a section of advice. The package calls no model except an [Embedder],
@@ -59,8 +59,8 @@ type Pool struct {
 	index  *index // nil: none yet
 }
 
-// pick returns the first k pairs in an order. It leaves out the pairs that skip names, past ones, the question itself and
-// questions that it has.
+// pick returns the first k pairs in an order. It leaves out the pairs that skip names, past ones, the question itself
+// and questions that it has.
 func (p *Pool) pick(k int, order []int, question string, skip func(i int) bool) (picked []Exemplar) {
 	seen := map[string]bool{words.Fold(question): true}
 	for _, i := range order {

@@ -58,7 +58,8 @@ func (f flipped) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 // TestPoolKeepsRetrieversApart: several Similar that share a Pool pick what each would pick alone.
 func TestPoolKeepsRetrieversApart(t *testing.T) {
 	pairs := []memory.Exemplar{
-		{Question: "alpha one", SQL: "SELECT 1"}, {Question: "beta two", SQL: "SELECT 2"}, {Question: "gamma in USA three", SQL: "SELECT 3"},
+		{Question: "alpha one", SQL: "SELECT 1"}, {Question: "beta two", SQL: "SELECT 2"},
+		{Question: "gamma in USA three", SQL: "SELECT 3"},
 	}
 	pick := func(x memory.Similar, pool *memory.Pool, withoutValues bool) string {
 		t.Helper()
@@ -122,7 +123,8 @@ func TestPoolKnowsWhetherValuesAreMasked(t *testing.T) {
 
 // TestPoolForOtherSchemas: a Pool serves questions about several schemas in turn.
 func TestPoolForOtherSchemas(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "List zebras", SQL: "SELECT 1"}, {Question: "List orders", SQL: "SELECT 2"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "List zebras", SQL: "SELECT 1"},
+		{Question: "List orders", SQL: "SELECT 2"}}}
 	zoo := &schema.Schema{Tables: []schema.Table{{Name: "zebras"}}}
 	for _, tt := range []struct {
 		s         *schema.Schema
@@ -160,7 +162,8 @@ func TestPastStatements(t *testing.T) {
 	confirmed := testutil.Value(memory.OpenVerifiedAnswers(file))(t)
 	defer confirmed.Close()
 	kept := testutil.Value(confirmed.Pairs())(t)
-	for by, got := range map[string][]memory.Exemplar{"by likeness": similar, "by chance": pool.Random(3, "how many songs", 1), "confirmed": kept} {
+	for by, got := range map[string][]memory.Exemplar{"by likeness": similar, "by chance": pool.Random(3, "how many songs",
+		1), "confirmed": kept} {
 		golden.Equal(t, pairs[2:], got, by)
 	}
 }

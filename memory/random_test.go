@@ -19,20 +19,32 @@ func TestRandomLeakage(t *testing.T) {
 		shown               bool
 		why                 string
 	}{
-		{"How many orders are there?", "SELECT count(*) FROM orders", "How many orders are there?", false, "itself: the question itself"},
+		{"How many orders are there?", "SELECT count(*) FROM orders", "How many orders are there?", false,
+			"itself: the question itself"},
 		{"How many orders are there?", "SELECT 1", "  how many\nORDERS are there?", false, "spelled otherwise"},
 		{"How many orders, are there?", "SELECT 1", "How many orders are there", false, "marks do not count"},
-		{"Which orders cost more than 100?", "SELECT id FROM orders WHERE total > 100", "Which orders cost more than 2,500.5?", false, "the same template"},
-		{"How many orders came from France?", france, "How many orders came from Norway?", false, "other value: the same template"},
-		{"How many orders came from France?", france, "How many orders came from the United States?", false, "value of several words: a value may be a few words"},
-		{"orders of New South Wales", "SELECT 1 FROM o WHERE x = 'New South Wales'", "orders of Wales", false, "or one word for a few"},
-		{"Did Ada order more than Bo?", "SELECT 1 WHERE 'Ada' > 'Bo'", "Did Cyd order more than Dee Dee?", false, "each of them"},
-		{"How many orders came from France?", france, "How many orders came from France and were never shipped at all?", true, "five words more are no value"},
-		{"Which orders are 'On Hold'?", "SELECT id FROM orders WHERE status = 'On Hold'", `Which orders are "Shipped"?`, false, "quotes do not matter"},
-		{"Which orders are late?", "SELECT id FROM orders WHERE shipped > required", "Which orders are early?", true, "another question"},
-		{"How many orders are there?", "SELECT 1", "How many customers are there?", true, "other question: what exemplars are for"},
-		{"How many orders are there?", "SELECT 1", "How many orders are there in all?", true, "template with more words: a part of it is not it"},
-		{"How many orders of 'France", "SELECT 'France", "How many customers?", true, "broken SQL: the pool may hold anything"},
+		{"Which orders cost more than 100?", "SELECT id FROM orders WHERE total > 100",
+			"Which orders cost more than 2,500.5?", false, "the same template"},
+		{"How many orders came from France?", france, "How many orders came from Norway?", false,
+			"other value: the same template"},
+		{"How many orders came from France?", france, "How many orders came from the United States?", false,
+			"value of several words: a value may be a few words"},
+		{"orders of New South Wales", "SELECT 1 FROM o WHERE x = 'New South Wales'", "orders of Wales", false,
+			"or one word for a few"},
+		{"Did Ada order more than Bo?", "SELECT 1 WHERE 'Ada' > 'Bo'", "Did Cyd order more than Dee Dee?", false,
+			"each of them"},
+		{"How many orders came from France?", france, "How many orders came from France and were never shipped at all?", true,
+			"five words more are no value"},
+		{"Which orders are 'On Hold'?", "SELECT id FROM orders WHERE status = 'On Hold'", `Which orders are "Shipped"?`,
+			false, "quotes do not matter"},
+		{"Which orders are late?", "SELECT id FROM orders WHERE shipped > required", "Which orders are early?", true,
+			"another question"},
+		{"How many orders are there?", "SELECT 1", "How many customers are there?", true,
+			"other question: what exemplars are for"},
+		{"How many orders are there?", "SELECT 1", "How many orders are there in all?", true,
+			"template with more words: a part of it is not it"},
+		{"How many orders of 'France", "SELECT 'France", "How many customers?", true,
+			"broken SQL: the pool may hold anything"},
 		{"?", "?", "How many customers?", true, "no words: the pool may hold anything"},
 	}
 	for _, tt := range tests {
@@ -46,7 +58,8 @@ func TestRandomLeakage(t *testing.T) {
 func numbered(n int) *memory.Pool {
 	pool := make([]memory.Exemplar, n)
 	for i := range pool {
-		pool[i] = memory.Exemplar{ID: fmt.Sprint(i), Question: fmt.Sprintf("What is %c%c?", 'a'+i%26, 'a'+i/26), SQL: "SELECT 1"}
+		pool[i] = memory.Exemplar{ID: fmt.Sprint(i), Question: fmt.Sprintf("What is %c%c?", 'a'+i%26, 'a'+i/26),
+			SQL: "SELECT 1"}
 	}
 	return &memory.Pool{Pairs: pool}
 }

@@ -48,7 +48,9 @@ func (l *Lessons) Recall(e Episode, check func(sql string) error) (*RetrievedLes
 	}
 	r := &RetrievedLessons{Question: e.Question}
 	names := namesOf(e.Live)
-	list = slices.DeleteFunc(list, func(k Lesson) bool { return !k.seenBy(e.Owner) || k.Band() == bandReview || !names.serves(k) })
+	list = slices.DeleteFunc(list, func(k Lesson) bool {
+		return !k.seenBy(e.Owner) || k.Band() == bandReview || !names.serves(k)
+	})
 	choices := similarChoices(list, e)
 	asked := stemSet(e.Question)
 	rank := make(map[string]int, len(list))
@@ -57,7 +59,8 @@ func (l *Lessons) Recall(e Episode, check func(sql string) error) (*RetrievedLes
 	for _, k := range list {
 		if err := usable(k, check); err != nil {
 			if len(r.Warnings) < maxWarnings {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("the lesson %s (%s) is not used: %s", k.ID, k.Kind, words.Short(words.Line(err.Error()), 200)))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("the lesson %s (%s) is not used: %s", k.ID, k.Kind,
+					words.Short(words.Line(err.Error()), 200)))
 			}
 			continue
 		}
@@ -205,7 +208,9 @@ func similarChoices(list []Lesson, e Episode) map[string]bool {
 		}
 		// "How many singers are there?" is masked as "How many orders are there?" is, and has nothing to do with it.
 		about := maskedNames(pool.Pairs[i].Question, index.masked[i])
-		like[ids[i]] = len(asked) == 0 && len(about) == 0 || slices.ContainsFunc(about, func(w string) bool { return slices.Contains(asked, w) })
+		like[ids[i]] = len(asked) == 0 && len(about) == 0 || slices.ContainsFunc(about, func(w string) bool {
+			return slices.Contains(asked, w)
+		})
 	}
 	return like
 }

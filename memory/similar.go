@@ -77,7 +77,8 @@ func (x Similar) order(ctx context.Context, index *index, masked string) ([]int,
 		var err error
 		scores, err = index.distances(ctx, x.Embedder, masked)
 		if err != nil && ctx.Err() == nil {
-			trace.FromContext(ctx).Warn("exemplars-lexical", fmt.Sprintf("exemplars are retrieved by words, the embedder failed: %v", err))
+			trace.FromContext(ctx).Warn("exemplars-lexical",
+				fmt.Sprintf("exemplars are retrieved by words, the embedder failed: %v", err))
 		}
 	}
 	if err := ctx.Err(); err != nil {

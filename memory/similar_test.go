@@ -28,10 +28,12 @@ func maskSchema() *schema.Schema {
 	}
 	return &schema.Schema{Tables: []schema.Table{
 		{Name: "singers", Columns: []schema.Column{
-			column("singer_id"), column("fullName", "Joe Sharp", "Rose White"), column("Country", "France", "United States"), column("song release year"),
+			column("singer_id"), column("fullName", "Joe Sharp", "Rose White"), column("Country", "France", "United States"),
+			column("song release year"),
 		}},
 		{Name: "order_details", Columns: []schema.Column{column("unitPrice"), column("status", "On Hold", "country")}},
-		{Name: "secret", Columns: []schema.Column{{Name: "key", Sensitive: true, Profile: &schema.Profile{Examples: []any{"hush"}}}}},
+		{Name: "secret",
+			Columns: []schema.Column{{Name: "key", Sensitive: true, Profile: &schema.Profile{Examples: []any{"hush"}}}}},
 	}}
 }
 
@@ -123,8 +125,10 @@ var shop = &schema.Schema{Tables: []schema.Table{
 
 func TestSimilar(t *testing.T) {
 	pool := []memory.Exemplar{
-		{ID: "top", Question: "Which customer has the highest total?", SQL: "SELECT name FROM customers ORDER BY total DESC LIMIT 1"},
-		{ID: "same", Question: "how many customers  live in Norway?", SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
+		{ID: "top", Question: "Which customer has the highest total?",
+			SQL: "SELECT name FROM customers ORDER BY total DESC LIMIT 1"},
+		{ID: "same", Question: "how many customers  live in Norway?",
+			SQL: "SELECT count(*) FROM customers WHERE country = 'Norway'"},
 		{ID: "count", Question: "How many orders are there in 2014?", SQL: "SELECT count(*) FROM orders WHERE year = 2014"},
 		{ID: "twin", Question: "How many customers live in 17?", SQL: "SELECT count(*) FROM customers WHERE x = 17"},
 		{ID: "list", Question: "List the names.", SQL: "SELECT name FROM customers"},
@@ -140,10 +144,13 @@ func TestSimilar(t *testing.T) {
 		{"k", memory.Similar{K: 1}, "twin", "at most k"},
 		{"none", memory.Similar{K: -1}, "", "none"},
 		{"own pool", memory.Similar{Pool: &memory.Pool{Pairs: pool[:1]}}, "top", "a pool of its own"},
-		{"draft", memory.Similar{Skeleton: true, Draft: "SELECT country FROM customers", K: 2}, "list twin", "pairs of its skeleton first"},
-		{"draft of another skeleton", memory.Similar{Skeleton: true, Draft: "SELECT 1 UNION SELECT 2 EXCEPT SELECT 3", K: 2}, "twin count", "none fits: plain order"},
+		{"draft", memory.Similar{Skeleton: true, Draft: "SELECT country FROM customers", K: 2}, "list twin",
+			"pairs of its skeleton first"},
+		{"draft of another skeleton", memory.Similar{Skeleton: true, Draft: "SELECT 1 UNION SELECT 2 EXCEPT SELECT 3", K: 2},
+			"twin count", "none fits: plain order"},
 		{"no draft", memory.Similar{Skeleton: true, K: 2}, "twin count", "plain order"},
-		{"a draft, and skeletons are not asked for", memory.Similar{Draft: "SELECT country FROM customers", K: 2}, "twin count", "plain order"},
+		{"a draft, and skeletons are not asked for", memory.Similar{Draft: "SELECT country FROM customers", K: 2},
+			"twin count", "plain order"},
 		{"embedder", memory.Similar{Embedder: vectors{}, K: 2}, "twin count", "by distance"},
 		{"embedder fails", memory.Similar{Embedder: vectors{errors.New("down")}, K: 1}, "twin", "by words, with a warning"},
 	}
@@ -167,8 +174,10 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("%s: warnings %v", tt.name, root.Warnings())
 		}
 	}
-	leak := []memory.Exemplar{{ID: "template", Question: "How many orders live in 3?", SQL: "SELECT 1"}, {ID: "other", Question: "Who?", SQL: "SELECT 2"}}
-	got, err := memory.Similar{Pool: &memory.Pool{Pairs: leak}, WithoutTemplate: true}.Pick(t.Context(), shop, "How many customers live in 9?")
+	leak := []memory.Exemplar{{ID: "template", Question: "How many orders live in 3?", SQL: "SELECT 1"},
+		{ID: "other", Question: "Who?", SQL: "SELECT 2"}}
+	got, err := memory.Similar{Pool: &memory.Pool{Pairs: leak}, WithoutTemplate: true}.Pick(t.Context(), shop,
+		"How many customers live in 9?")
 	if err != nil || len(got) != 1 || got[0].ID != "other" {
 		t.Errorf("WithoutTemplate: %v, %v", got, err)
 	}
@@ -176,7 +185,8 @@ func TestSimilar(t *testing.T) {
 
 func BenchmarkSimilar(b *testing.B) {
 	pool := &memory.Pool{}
-	words := strings.Fields(`how many customers orders total name country which list highest average live in the of with more than by each year first
+	words := strings.Fields(
+		`how many customers orders total name country which list highest average live in the of with more than by each year first
 		last not never sold paid`)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 10_000 {
@@ -184,7 +194,8 @@ func BenchmarkSimilar(b *testing.B) {
 		for range 12 {
 			q = append(q, words[rng.IntN(len(words))])
 		}
-		pool.Pairs = append(pool.Pairs, memory.Exemplar{Question: fmt.Sprint(strings.Join(q, " "), i), SQL: "SELECT count(*) FROM customers"})
+		pool.Pairs = append(pool.Pairs, memory.Exemplar{Question: fmt.Sprint(strings.Join(q, " "), i),
+			SQL: "SELECT count(*) FROM customers"})
 	}
 	for b.Loop() {
 		got, err := memory.Similar{Pool: pool}.Pick(b.Context(), shop, "How many customers live in each country?")
@@ -196,7 +207,8 @@ func BenchmarkSimilar(b *testing.B) {
 
 // TestEmbeddingsCount: the calls of an embedder are in the budget of the question, its trace and its price.
 func TestEmbeddingsCount(t *testing.T) {
-	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders?", SQL: "SELECT 1"}, {Question: "Who?", SQL: "SELECT 2"}}}
+	pool := &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders?", SQL: "SELECT 1"},
+		{Question: "Who?", SQL: "SELECT 2"}}}
 	pick := func(e memory.Embedder, b llm.Budget) (used llm.Usage, traced llm.Usage, warned int) {
 		account, root := b.Start(), trace.Tracer{}.New("question")
 		pool := &memory.Pool{Pairs: pool.Pairs}
@@ -219,25 +231,32 @@ func TestEmbeddingsCount(t *testing.T) {
 		{"a failure counts too", vectors{errors.New("down")}, llm.Budget{Prices: prices}, 2, 1},
 	} {
 		used, traced, warned := pick(tt.e, tt.budget)
-		if used != traced || used.Calls != tt.calls || warned != tt.warned || used.Money != float64(used.PromptTokens) || (used.PromptTokens > 0) == used.Partial {
+		if used != traced || used.Calls != tt.calls || warned != tt.warned || used.Money != float64(used.PromptTokens) ||
+			(used.PromptTokens > 0) == used.Partial {
 			t.Errorf("%s: %+v, traced %+v, %d warnings", tt.why, used, traced, warned)
 		}
 	}
 }
 
-// TestSkeletonsAlike: a pair whose skeleton is like that of the draft by 0.85 goes first, and one that is like it by less does not.
+// TestSkeletonsAlike: a pair whose skeleton is like that of the draft by 0.85 goes first, and one that is like it by
+// less does not.
 func TestSkeletonsAlike(t *testing.T) {
 	d := sqltext.SQLite()
-	const draft = "SELECT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name HAVING count(*) > 1 ORDER BY name"
+	const draft = "SELECT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name HAVING count(*) > 1 " +
+		"ORDER BY name"
 	const near = draft + " DESC"
-	const further = "SELECT DISTINCT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name HAVING count(*) > 1 ORDER BY name DESC LIMIT 5"
-	if a, b := d.Parse(draft).Alike(d.Parse(near)), d.Parse(draft).Alike(d.Parse(further)); a < .85 || b < .80 || b >= .85 {
+	const further = "SELECT DISTINCT name FROM city JOIN land ON city.l = land.l WHERE a = 1 GROUP BY name " +
+		"HAVING count(*) > 1 ORDER BY name DESC LIMIT 5"
+	if a, b := d.Parse(draft).Alike(d.Parse(near)), d.Parse(draft).Alike(d.Parse(further)); a < .85 || b < .80 ||
+		b >= .85 {
 		t.Fatalf("the statements are alike by %v and %v", a, b)
 	}
 	pool := &memory.Pool{Pairs: []memory.Exemplar{
-		{Question: "quite another thing", SQL: further}, {Question: "which cities are large now", SQL: "SELECT 1"}, {Question: "something else", SQL: near},
+		{Question: "quite another thing", SQL: further}, {Question: "which cities are large now", SQL: "SELECT 1"},
+		{Question: "something else", SQL: near},
 	}}
-	got, err := memory.Similar{Pool: pool, K: 2, Skeleton: true, Draft: draft, Dialect: d}.Pick(t.Context(), nil, "which cities are large")
+	got, err := memory.Similar{Pool: pool, K: 2, Skeleton: true, Draft: draft, Dialect: d}.Pick(t.Context(), nil,
+		"which cities are large")
 	if err != nil || len(got) != 2 || got[0].SQL != near || got[1].SQL != "SELECT 1" {
 		t.Errorf("%v, %v", got, err)
 	}

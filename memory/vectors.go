@@ -148,7 +148,9 @@ func (v *Vectors) make(ctx context.Context, texts []string, keys []string, place
 }
 
 func broken(vector []float32) bool {
-	return len(vector) == 0 || slices.ContainsFunc(vector, func(f float32) bool { return math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) })
+	return len(vector) == 0 || slices.ContainsFunc(vector, func(f float32) bool {
+		return math.IsNaN(float64(f)) || math.IsInf(float64(f), 0)
+	})
 }
 
 // vectorsFile is the content of the file.

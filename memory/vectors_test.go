@@ -60,7 +60,8 @@ func lines(n int) (texts []string) {
 	return texts
 }
 
-// TestVectorsSlow: a question waits as long as it may, and what was made by then is kept; at some question all are there.
+// TestVectorsSlow: a question waits as long as it may, and what was made by then is kept; at some question all are
+// there.
 func TestVectorsSlow(t *testing.T) {
 	for _, tt := range []struct {
 		why        string
@@ -156,11 +157,13 @@ func TestVectorsFile(t *testing.T) {
 	for _, text := range []string{damaged, "my poem\n", `{"format":"texttosql-vectors-2"}`} {
 		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		_, err := embed(&memory.Vectors{By: by, Name: "m", File: file}, "new")
-		if now := string(testutil.Value(os.ReadFile(file))(t)); err == nil || !strings.Contains(err.Error(), "is no file of vectors, move it: ") || now != text {
+		if now := string(testutil.Value(os.ReadFile(file))(t)); err == nil ||
+			!strings.Contains(err.Error(), "is no file of vectors, move it: ") || now != text {
 			t.Errorf("%v; the file was %q and is %q", err, text, now)
 		}
 	}
-	if _, err := embed(&memory.Vectors{By: by, File: file}, "new"); err == nil || !strings.Contains(err.Error(), "needs Name with File") {
+	if _, err := embed(&memory.Vectors{By: by, File: file}, "new"); err == nil ||
+		!strings.Contains(err.Error(), "needs Name with File") {
 		t.Error(err)
 	}
 }
@@ -194,7 +197,8 @@ func TestVectorsAtOnce(t *testing.T) {
 func TestVectorsFaults(t *testing.T) {
 	nan := func() float32 { zero := float32(0); return zero / zero }()
 	for why, got := range map[string][][]float32{
-		"1 vectors for 2 texts": {{1}}, "2 vectors for 2 texts, or one without numbers": {{1}, {}}, "or one without numbers": {{nan}, {1}}, "0 vectors for 2": nil,
+		"1 vectors for 2 texts": {{1}}, "2 vectors for 2 texts, or one without numbers": {{1}, {}},
+		"or one without numbers": {{nan}, {1}}, "0 vectors for 2": nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			by := newSlow()

@@ -29,7 +29,9 @@ func ReadExemplars(path string) (pairs []Exemplar, err error) {
 	}
 	return pairs, readLines(path, text, 0, nil, func(p verifiedLine, _ int, _ bool) {
 		if p.Removed {
-			pairs = slices.DeleteFunc(pairs, func(have Exemplar) bool { return placeOf(have.Scope, have.Question) == placeOf(p.Scope, p.Question) })
+			pairs = slices.DeleteFunc(pairs, func(have Exemplar) bool {
+				return placeOf(have.Scope, have.Question) == placeOf(p.Scope, p.Question)
+			})
 		} else {
 			pairs = append(pairs, p.Exemplar)
 		}
@@ -39,10 +41,11 @@ func ReadExemplars(path string) (pairs []Exemplar, err error) {
 // pairsVersion is the version of a line of a file of pairs that a program wrote.
 const pairsVersion = 1
 
-// readLines gives the pair of each line of text to keep, with the number of its line and whether it lacks a checksum or a
-// version; before is the number of lines of the file before text. cut gets the numbers of lines without an end; without
-// cut they are errors.
-func readLines(file string, text []byte, before int, cut func(line int), keep func(p verifiedLine, line int, old bool)) error {
+// readLines gives the pair of each line of text to keep, with the number of its line and whether it lacks a checksum or
+// a version; before is the number of lines of the file before text. cut gets the numbers of lines without an end;
+// without cut they are errors.
+func readLines(file string, text []byte, before int, cut func(line int),
+	keep func(p verifiedLine, line int, old bool)) error {
 	for line := range bytes.Lines(text) {
 		before++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -67,11 +70,12 @@ func readLines(file string, text []byte, before int, cut func(line int), keep fu
 
 // ErrNotPersisted is the error of texttosql's Confirm if confirmed answers have no file (Options.VerifiedAnswers).
 // The engine keeps the answer until the program ends.
-var ErrNotPersisted = errors.New("memory: the answer is kept until the program ends, and forgotten then; Options.VerifiedAnswers keeps it in a file")
+var ErrNotPersisted = errors.New("memory: the answer is kept until the program ends, and forgotten then; " +
+	"Options.VerifiedAnswers keeps it in a file")
 
-// VerifiedAnswers keeps answers that a person confirmed, as exemplars for later questions. The zero VerifiedAnswers keeps them in
-// memory, [OpenVerifiedAnswers] in a file, [VerifiedAnswersOn] in another store. A question that is confirmed again, case and white space aside, replaces the
-// earlier answer of its scope. Safe for concurrent use.
+// VerifiedAnswers keeps answers that a person confirmed, as exemplars for later questions. The zero VerifiedAnswers
+// keeps them in memory, [OpenVerifiedAnswers] in a file, [VerifiedAnswersOn] in another store. A question that is
+// confirmed again, case and white space aside, replaces the earlier answer of its scope. Safe for concurrent use.
 type VerifiedAnswers struct {
 	mu    sync.Mutex
 	pairs []Exemplar      // in the order of the first confirmation
@@ -85,8 +89,8 @@ type VerifiedAnswers struct {
 	notes []string
 }
 
-// AnswerStore stores the text of verified answers if a file does not fit, for example for processes on several machines:
-// see [VerifiedAnswersOn]. The text only grows. Safe for concurrent use, also by several processes.
+// AnswerStore stores the text of verified answers if a file does not fit, for example for processes on several
+// machines: see [VerifiedAnswersOn]. The text only grows. Safe for concurrent use, also by several processes.
 type AnswerStore interface {
 	// String names the place in errors. It holds no secret.
 	String() string
@@ -117,8 +121,8 @@ func OpenVerifiedAnswers(path string) (*VerifiedAnswers, error) {
 	return c, err
 }
 
-// VerifiedAnswersOn reads verified answers from a store, in the form of [OpenVerifiedAnswers], and stores new ones there.
-// Each use reads the lines that other processes added. A broken line is an error, here and at each later use.
+// VerifiedAnswersOn reads verified answers from a store, in the form of [OpenVerifiedAnswers], and stores new ones
+// there. Each use reads the lines that other processes added. A broken line is an error, here and at each later use.
 func VerifiedAnswersOn(store AnswerStore) (*VerifiedAnswers, error) {
 	c := &VerifiedAnswers{store: store}
 	if err := c.refresh(); err != nil {
@@ -183,8 +187,8 @@ func (c *VerifiedAnswers) write(p verifiedLine) error {
 	return nil
 }
 
-// Remove takes back the answer of a scope to a question, case and white space aside. Without such an answer it does nothing. A store
-// gets a line about it, so other processes see it too.
+// Remove takes back the answer of a scope to a question, case and white space aside. Without such an answer it does
+// nothing. A store gets a line about it, so other processes see it too.
 func (c *VerifiedAnswers) Remove(scope, question string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,8 +207,9 @@ func (c *VerifiedAnswers) Remove(scope, question string) error {
 	return c.refresh()
 }
 
-// Removed reports whether an answer of a scope with that statement was removed or replaced, and none has been confirmed with it since.
-// An answer that these VerifiedAnswers never had was not removed. A nil VerifiedAnswers has removed nothing.
+// Removed reports whether an answer of a scope with that statement was removed or replaced, and none has been confirmed
+// with it since. An answer that these VerifiedAnswers never had was not removed. A nil VerifiedAnswers has removed
+// nothing.
 func (c *VerifiedAnswers) Removed(scope, sql string) bool {
 	if c == nil {
 		return false
@@ -265,8 +270,8 @@ func (c *VerifiedAnswers) Close() error {
 	return nil
 }
 
-// refresh reads the lines that were appended to the store since the last call. It appends those again that lack a checksum
-// or a version, with both.
+// refresh reads the lines that were appended to the store since the last call. It appends those again that lack a
+// checksum or a version, with both.
 func (c *VerifiedAnswers) refresh() error {
 	if c.store == nil {
 		return nil
@@ -315,8 +320,8 @@ func (c *VerifiedAnswers) skip(line int) {
 	}
 }
 
-// put keeps p in memory, if it is no past statement. A slice that a caller has does not change: a new pair stands behind its end, and a pair is
-// replaced in a copy.
+// put keeps p in memory, if it is no past statement. A slice that a caller has does not change: a new pair stands
+// behind its end, and a pair is replaced in a copy.
 func (c *VerifiedAnswers) put(p verifiedLine, line int, old bool) {
 	if p.Past {
 		return
@@ -348,7 +353,8 @@ func (c *VerifiedAnswers) put(p verifiedLine, line int, old bool) {
 		return
 	}
 	if line > 0 && earlier(p.At, c.pairs[i].At) {
-		c.notes = append(c.notes, fmt.Sprintf("%s: line %d replaces an answer to the same question that was confirmed later", c.store.String(), line))
+		c.notes = append(c.notes, fmt.Sprintf("%s: line %d replaces an answer to the same question that was confirmed later",
+			c.store.String(), line))
 	}
 	if c.given {
 		c.pairs, c.given = slices.Clone(c.pairs), false

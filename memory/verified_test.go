@@ -23,7 +23,8 @@ func TestConfirmedIsReadOnce(t *testing.T) {
 	const lines = 5000
 	var text strings.Builder
 	for i := range lines {
-		fmt.Fprintf(&text, "{\"question\": \"question %d\", \"sql\": \"SELECT %d\"}\n", i%(lines/2), i) // the second half replaces the first
+		// the second half replaces the first
+		fmt.Fprintf(&text, "{\"question\": \"question %d\", \"sql\": \"SELECT %d\"}\n", i%(lines/2), i)
 	}
 	path := filepath.Join(t.TempDir(), "confirmed")
 	testutil.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
@@ -145,7 +146,8 @@ func TestConfirmedFile(t *testing.T) {
 		}
 	}
 	// A broken line is named.
-	testutil.OK(t, os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"), 0o600))
+	testutil.OK(t, os.WriteFile(path, []byte("{\"question\":\"A?\",\"sql\":\"SELECT 1\"}\n{\"question\":\"B?\"}\n"),
+		0o600))
 	for _, read := range []func() error{
 		func() error { _, err := memory.OpenVerifiedAnswers(path); return err },
 		func() error { _, err := memory.ReadExemplars(path); return err },
@@ -163,7 +165,8 @@ func TestConfirmedOfAScope(t *testing.T) {
 	for i, scope := range []string{"", "a", "b", "a"} {
 		testutil.OK(t, c.Add(memory.Exemplar{Question: fmt.Sprint("question ", i), SQL: "SELECT 1", Scope: scope}))
 	}
-	for scope, want := range map[string]string{"": "question 0", "a": "question 1, question 3", "b": "question 2", "c": ""} {
+	for scope, want := range map[string]string{"": "question 0", "a": "question 1, question 3", "b": "question 2",
+		"c": ""} {
 		var got []string
 		for _, p := range testutil.Value(c.PairsOf(scope))(t) {
 			got = append(got, p.Question)
@@ -194,8 +197,8 @@ func TestNothingConfirmed(t *testing.T) {
 	}
 }
 
-// TestRemoveVerified: an answer that was taken back is gone for its scope alone, for other processes and after a restart, and can be
-// confirmed again.
+// TestRemoveVerified: an answer that was taken back is gone for its scope alone, for other processes and after a
+// restart, and can be confirmed again.
 func TestRemoveVerified(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "confirmed.jsonl")
 	for name, open := range map[string]func() *memory.VerifiedAnswers{
@@ -227,7 +230,8 @@ func TestRemoveVerified(t *testing.T) {
 		testutil.OK(t, c.Remove("", "Who?"))
 		want := "/How many? /When? a/Who? a/When? a/How many? "
 		golden.Equal(t, want, all(c), name)
-		golden.Equal(t, [3]bool{true, false, false}, [3]bool{c.Removed("", "SELECT 1"), c.Removed("", "SELECT 2"), c.Removed("a", "SELECT 2")}, name)
+		golden.Equal(t, [3]bool{true, false, false}, [3]bool{c.Removed("", "SELECT 1"), c.Removed("", "SELECT 2"),
+			c.Removed("a", "SELECT 2")}, name)
 		testutil.OK(t, c.Close())
 		if name == "in a file" {
 			again := open()

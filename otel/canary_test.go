@@ -36,44 +36,54 @@ const canary = "canary"
 
 // canaryPolicy has a canary in each of its fields. Settings are refused on SQLite.
 var canaryPolicy = exec.Policy{
-	AllowTables: []string{"canary_sales", "canary_shops", "canary_denied", "canary_part"}, DenyTables: []string{"canary_denied"},
-	DenyColumns: []string{"canary_sales.canary_cost"}, AllowFunctions: []string{"canary_function"}, Reveal: []string{"canary_sales.canary_token"},
-	Rows: map[string]string{"canary_sales": "canary_shop = :canary_param AND canary_shop <> 'canary rule'"}, Shared: []string{"canary_shops"},
-	Fence: "always",
+	AllowTables: []string{"canary_sales", "canary_shops", "canary_denied", "canary_part"},
+	DenyTables:  []string{"canary_denied"},
+	DenyColumns: []string{"canary_sales.canary_cost"}, AllowFunctions: []string{"canary_function"},
+	Reveal: []string{"canary_sales.canary_token"},
+	Rows:   map[string]string{"canary_sales": "canary_shop = :canary_param AND canary_shop <> 'canary rule'"},
+	Shared: []string{"canary_shops"},
+	Fence:  "always",
 }
 
-// TestNoCanary: spans, metrics and the log of an operator have nothing that the scope, the policy, the database or the options
-// say, whatever the method, and whether a statement is answered, refused or wrong.
+// TestNoCanary: spans, metrics and the log of an operator have nothing that the scope, the policy, the database or the
+// options say, whatever the method, and whether a statement is answered, refused or wrong.
 func TestNoCanary(t *testing.T) {
 	statements := []string{
-		"SELECT canary_shop FROM canary_sales WHERE canary_shop = 'canary'", "SELECT canary_cost FROM canary_sales", "SELECT * FROM canary_denied",
-		"SELECT canary_function(1)", "SELECT canary_nothing FROM canary_sales", "DELETE FROM canary_sales", "SELECT rowid FROM canary_part", "canary, no statement",
+		"SELECT canary_shop FROM canary_sales WHERE canary_shop = 'canary'", "SELECT canary_cost FROM canary_sales",
+		"SELECT * FROM canary_denied",
+		"SELECT canary_function(1)", "SELECT canary_nothing FROM canary_sales", "DELETE FROM canary_sales",
+		"SELECT rowid FROM canary_part", "canary, no statement",
 	}
 	model := llm.Named("m", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		return llm.Response{Text: statements[req.Sample%len(statements)], StopReason: llm.StopEnd}, nil
 	}))
 	strategies := []strategy.Strategy{
-		strategy.Consensus{}, planvote.Plain{}, maker.Strategy{}, petsql.Strategy{}, qasql.Strategy{}, threephase.Strategy{}, agent.ReAct{},
+		strategy.Consensus{}, planvote.Plain{}, maker.Strategy{}, petsql.Strategy{}, qasql.Strategy{}, threephase.Strategy{},
+		agent.ReAct{},
 		strategy.Pipeline{Linker: linker.MapReduce{Model: model}}, strategy.Pipeline{Linker: linker.PerTable{Model: model}},
 	}
 	for _, s := range strategies {
 		spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
 		recorder := testutil.Value(otel.New(otel.Config{
-			Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Meter: metric.NewMeterProvider(metric.WithReader(reader)),
+			Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+			Meter:  metric.NewMeterProvider(metric.WithReader(reader)),
 		}))(t)
 		var logged bytes.Buffer
 		pool := database(t)
-		testutil.Value(pool.Exec(`CREATE TABLE canary_sales(canary_shop TEXT, canary_cost INT, canary_token TEXT, canary_password TEXT);
+		testutil.Value(
+			pool.Exec(`CREATE TABLE canary_sales(canary_shop TEXT, canary_cost INT, canary_token TEXT, canary_password TEXT);
 			CREATE TABLE canary_shops(canary_name TEXT); CREATE TABLE canary_denied(canary_x INT); CREATE TABLE canary_part(canary_x INT);
 			INSERT INTO canary_sales VALUES ('canary one', 1, 'canary', 'canary'), ('canary two', 2, 'canary', 'canary');`))(t)
 		e := testutil.Value(texttosql.New(pool, model, texttosql.WithTelemetry(recorder), texttosql.WithStrategy(s),
 			texttosql.WithPolicy(canaryPolicy),
 			texttosql.WithInstructions(canary),
-			texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: canary, SQL: "SELECT canary_shop FROM canary_sales"}}}),
+			texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: canary,
+				SQL: "SELECT canary_shop FROM canary_sales"}}}),
 			texttosql.WithDescriptions(schema.Descriptions{"canary_sales": {Text: canary}, "canary_gone": {Text: canary}}),
 			texttosql.WithBudget(llm.Budget{InFlight: 1}),
 			texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))))(t)
-		scope := texttosql.WithScope(exec.Scope{Key: "canary@red.example", Params: map[string]any{"canary_param": "canary one"}})
+		scope := texttosql.WithScope(exec.Scope{Key: "canary@red.example",
+			Params: map[string]any{"canary_param": "canary one"}})
 		_, _ = e.Ask(t.Context(), "How many canary sales?", scope, texttosql.WithEvidence(canary))
 		for _, sql := range statements {
 			_, _ = e.Query(t.Context(), sql, scope)
@@ -112,8 +122,10 @@ func TestNoCanary(t *testing.T) {
 func TestScopeShown(t *testing.T) {
 	for show, want := range map[trace.Sensitivity]bool{0: false, trace.PrivateSQL: false, trace.PrivateScopes: true} {
 		spans := tracetest.NewInMemoryExporter()
-		recorder := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Show: show}))(t)
-		e := testutil.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder), texttosql.WithTraceContent(show),
+		recorder := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+			Show: show}))(t)
+		e := testutil.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder),
+			texttosql.WithTraceContent(show),
 			texttosql.WithPolicy(exec.Policy{Shared: []string{"people"}})))(t)
 		testutil.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(exec.Scope{Key: "canary"})))(t)
 		if got := strings.Contains(fmt.Sprint(spans.GetSpans()), canary); got != want {

@@ -17,7 +17,8 @@ import (
 
 func Example() {
 	spans := tracetest.NewInMemoryExporter() // in its place: otlptracehttp.New
-	recorder, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Provider: "openai", Namespace: "shop"})
+	recorder, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+		Provider: "openai", Namespace: "shop"})
 	if err != nil {
 		panic(err)
 	}

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
-	genai "go.opentelemetry.io/otel/semconv/v1.41.0" // the last version with names for generative AI, which have moved to a registry without a release
+	// the last version with names for generative AI, which have moved to a registry without a release
+	genai "go.opentelemetry.io/otel/semconv/v1.41.0"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
@@ -23,9 +24,12 @@ const (
 
 // conventional are the names of attributes of package trace that a convention has another name for.
 var conventional = map[string]attribute.Key{
-	"temperature": genai.GenAIRequestTemperatureKey, "top_p": genai.GenAIRequestTopPKey, "max_tokens": genai.GenAIRequestMaxTokensKey,
-	"seed": genai.GenAIRequestSeedKey, "answered_by": genai.GenAIResponseModelKey, "prompt": genai.GenAIInputMessagesKey,
-	"reply": genai.GenAIOutputMessagesKey, "sql": semconv.DBQueryTextKey, "rows": semconv.DBResponseReturnedRowsKey, "error_class": semconv.ErrorTypeKey,
+	"temperature": genai.GenAIRequestTemperatureKey, "top_p": genai.GenAIRequestTopPKey,
+	"max_tokens": genai.GenAIRequestMaxTokensKey,
+	"seed":       genai.GenAIRequestSeedKey, "answered_by": genai.GenAIResponseModelKey,
+	"prompt": genai.GenAIInputMessagesKey,
+	"reply":  genai.GenAIOutputMessagesKey, "sql": semconv.DBQueryTextKey, "rows": semconv.DBResponseReturnedRowsKey,
+	"error_class": semconv.ErrorTypeKey,
 }
 
 // Boundaries of histograms, as the conventions list them; those of questions and confidences are ours.
@@ -41,13 +45,16 @@ var (
 
 // providers are what the conventions call the providers that models of this project are named by.
 var providers = map[string]attribute.KeyValue{
-	"openai": genai.GenAIProviderNameOpenAI, "anthropic": genai.GenAIProviderNameAnthropic, "bedrock": genai.GenAIProviderNameAWSBedrock,
-	"gemini": genai.GenAIProviderNameGCPGemini, "googleai": genai.GenAIProviderNameGCPGemini, "vertex": genai.GenAIProviderNameGCPVertexAI,
-	"azure": genai.GenAIProviderNameAzureAIOpenAI, "mistral": genai.GenAIProviderNameMistralAI, "xai": genai.GenAIProviderNameXAI,
+	"openai": genai.GenAIProviderNameOpenAI, "anthropic": genai.GenAIProviderNameAnthropic,
+	"bedrock": genai.GenAIProviderNameAWSBedrock,
+	"gemini":  genai.GenAIProviderNameGCPGemini, "googleai": genai.GenAIProviderNameGCPGemini,
+	"vertex": genai.GenAIProviderNameGCPVertexAI,
+	"azure":  genai.GenAIProviderNameAzureAIOpenAI, "mistral": genai.GenAIProviderNameMistralAI,
+	"xai": genai.GenAIProviderNameXAI,
 }
 
-// named returns the provider and the model of the name of a model: "openai:gpt-5-mini" has both. A provider that is not known is
-// called as the name calls it.
+// named returns the provider and the model of the name of a model: "openai:gpt-5-mini" has both. A provider that is not
+// known is called as the name calls it.
 func (c Config) named(name string) (provider attribute.KeyValue, model string) {
 	before, after, ok := strings.Cut(name, ":")
 	if !ok || after == "" || strings.ContainsAny(before, "/ ") {
@@ -61,7 +68,8 @@ func (c Config) named(name string) (provider attribute.KeyValue, model string) {
 
 // system is what the conventions call the engine of a name of exec.Language.
 func system(engine string) attribute.KeyValue {
-	if known, ok := map[string]attribute.KeyValue{"postgres": semconv.DBSystemNamePostgreSQL, "bigquery": semconv.DBSystemNameKey.String("gcp.bigquery")}[engine]; ok {
+	if known, ok := map[string]attribute.KeyValue{"postgres": semconv.DBSystemNamePostgreSQL,
+		"bigquery": semconv.DBSystemNameKey.String("gcp.bigquery")}[engine]; ok {
 		return known
 	}
 	return semconv.DBSystemNameKey.String(engine)

@@ -92,7 +92,8 @@ func New(c Config) (texttosql.Telemetry, error) {
 	}
 	r := &recorder{
 		Config: c,
-		tracer: c.Tracer.Tracer(scope, oteltrace.WithSchemaURL(semconv.SchemaURL), oteltrace.WithInstrumentationVersion(c.Version)),
+		tracer: c.Tracer.Tracer(scope, oteltrace.WithSchemaURL(semconv.SchemaURL),
+			oteltrace.WithInstrumentationVersion(c.Version)),
 	}
 	if c.Namespace != "" {
 		r.database = append(r.database, semconv.DBNamespace(c.Namespace))
@@ -109,13 +110,16 @@ func New(c Config) (texttosql.Telemetry, error) {
 	r.calls, errs[1] = genaiconv.NewClientOperationDuration(meter, metric.WithExplicitBucketBoundaries(callBounds...))
 	r.queries, errs[2] = dbconv.NewClientOperationDuration(meter, metric.WithExplicitBucketBoundaries(queryBounds...))
 	r.candidates, errs[3] = meter.Int64Histogram(metricCandidates, metric.WithUnit("{statement}"),
-		metric.WithDescription("candidate statements of a question, by what became of them"), metric.WithExplicitBucketBoundaries(countBounds...))
+		metric.WithDescription("candidate statements of a question, by what became of them"),
+		metric.WithExplicitBucketBoundaries(countBounds...))
 	err := errors.Join(errs[:]...)
 	var oerr error
-	r.open, oerr = meter.Int64UpDownCounter(metricRunning, metric.WithUnit("{question}"), metric.WithDescription("questions that are being answered"))
+	r.open, oerr = meter.Int64UpDownCounter(metricRunning, metric.WithUnit("{question}"),
+		metric.WithDescription("questions that are being answered"))
 	err = errors.Join(err, oerr)
 	real := func(name, unit, what string, bounds []float64) metric.Float64Histogram {
-		h, herr := meter.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(bounds...))
+		h, herr := meter.Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(what),
+			metric.WithExplicitBucketBoundaries(bounds...))
 		err = errors.Join(err, herr)
 		return h
 	}
@@ -147,10 +151,12 @@ func (r *recorder) Follow(ctx context.Context, s *trace.Span) (context.Context, 
 		what = []attribute.KeyValue{genai.GenAIOperationNameChat, provider, genai.GenAIRequestModel(model)}
 		of = what[1:]
 	case name == querySpan:
-		of = append([]attribute.KeyValue{system(fmt.Sprint(value(s, "engine"))), semconv.DBOperationName("SELECT")}, r.database...)
+		of = append([]attribute.KeyValue{system(fmt.Sprint(value(s, "engine"))), semconv.DBOperationName("SELECT")},
+			r.database...)
 		kind, name, what = oteltrace.SpanKindClient, strings.TrimSpace("SELECT "+r.Namespace), of
 	}
-	ctx, out := r.tracer.Start(ctx, name, oteltrace.WithTimestamp(s.Started()), oteltrace.WithSpanKind(kind), oteltrace.WithAttributes(what...))
+	ctx, out := r.tracer.Start(ctx, name, oteltrace.WithTimestamp(s.Started()), oteltrace.WithSpanKind(kind),
+		oteltrace.WithAttributes(what...))
 	ctx = context.WithValue(ctx, followed{}, s)
 	if mine == nil { // left over from a question that ended
 		return ctx, func() { r.end(out, s) }
@@ -192,7 +198,8 @@ func (r *recorder) Ended(res *texttosql.Result, err error) {
 	if err != nil {
 		out.SetAttributes(semconv.ErrorTypeKey.String(outcome.Value.AsString()))
 	}
-	r.questions.Record(ctx, res.Trace.Duration().Seconds(), metric.WithAttributes(outcome, attribute.String(own+"kind", res.Trace.Name())))
+	r.questions.Record(ctx, res.Trace.Duration().Seconds(),
+		metric.WithAttributes(outcome, attribute.String(own+"kind", res.Trace.Name())))
 	if res.Usage.Money > 0 {
 		r.money.Record(ctx, res.Usage.Money, metric.WithAttributes(outcome))
 	}
@@ -210,8 +217,8 @@ func (r *recorder) Ended(res *texttosql.Result, err error) {
 	r.end(out, res.Trace)
 }
 
-// provider is an error of a model's provider, whose own words may hold parts of a key and the name of an account: a span has its class
-// and status alone.
+// provider is an error of a model's provider, whose own words may hold parts of a key and the name of an account: a
+// span has its class and status alone.
 var provider = regexp.MustCompile(`(llm: [a-z ]+(?: \(status \d+\))?):[^\n]*`)
 
 var refused = regexp.MustCompile(`exec: refused \(([a-z-]+)\)`)
@@ -247,12 +254,14 @@ func (r *recorder) end(out oteltrace.Span, s *trace.Span) {
 	}
 	out.SetAttributes(r.attributes(s.Name(), s.Attrs())...)
 	for _, e := range s.Events() {
-		out.AddEvent(e.Name, oteltrace.WithTimestamp(s.Root().Started().Add(e.At)), oteltrace.WithAttributes(r.attributes("", e.Attrs)...))
+		out.AddEvent(e.Name, oteltrace.WithTimestamp(s.Root().Started().Add(e.At)),
+			oteltrace.WithAttributes(r.attributes("", e.Attrs)...))
 	}
 	if s.Parent() == nil {
 		for _, w := range s.Warnings() {
 			out.AddEvent("warning", oteltrace.WithTimestamp(at),
-				oteltrace.WithAttributes(attribute.String(own+"warning.code", w.Code), attribute.String(own+"warning.message", w.Message)))
+				oteltrace.WithAttributes(attribute.String(own+"warning.code", w.Code),
+					attribute.String(own+"warning.message", w.Message)))
 		}
 	}
 	switch failure := s.FailureShown(r.Show); {
@@ -292,8 +301,10 @@ func (r *recorder) call(ctx context.Context, out oteltrace.Span, s *trace.Span, 
 	r.calls.Record(ctx, s.Duration().Seconds(), genaiconv.OperationNameChat, provider, more...)
 	if used.PromptTokens > 0 || used.CompletionTokens > 0 { // else nobody knows
 		out.SetAttributes(genai.GenAIUsageInputTokens(used.PromptTokens), genai.GenAIUsageOutputTokens(used.CompletionTokens))
-		r.tokens.Record(ctx, int64(used.PromptTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeInput, tokens...)
-		r.tokens.Record(ctx, int64(used.CompletionTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeOutput, tokens...)
+		r.tokens.Record(ctx, int64(used.PromptTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeInput,
+			tokens...)
+		r.tokens.Record(ctx, int64(used.CompletionTokens), genaiconv.OperationNameChat, provider, genaiconv.TokenTypeOutput,
+			tokens...)
 	}
 }
 

@@ -40,10 +40,13 @@ const secret = "s3cret-value"
 func ask(t testing.TB, opts ...texttosql.Option) (*texttosql.Result, error) {
 	t.Helper()
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		text := []string{"DELETE FROM people", "SELECT nothing FROM people", "SELECT count(*) FROM people WHERE name = '" + secret + "'"}[req.Sample%3]
-		return llm.Response{Text: text, Model: "m-1", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 7, Known: true}}, nil
+		text := []string{"DELETE FROM people", "SELECT nothing FROM people", "SELECT count(*) FROM people WHERE name = '" +
+			secret + "'"}[req.Sample%3]
+		return llm.Response{Text: text, Model: "m-1", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100,
+			CompletionTokens: 7, Known: true}}, nil
 	})
-	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model), append(opts, texttosql.WithSamples(3))...))(t)
+	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model),
+		append(opts, texttosql.WithSamples(3))...))(t)
 	return engine.Ask(t.Context(), "how many "+secret+"?")
 }
 
@@ -56,10 +59,12 @@ func database(t testing.TB) *sql.DB {
 }
 
 // recorded asks with a Recorder on OpenTelemetry's own exporters in memory.
-func recorded(t *testing.T, c otel.Config, opts ...texttosql.Option) (*texttosql.Result, tracetest.SpanStubs, metricdata.ResourceMetrics) {
+func recorded(t *testing.T, c otel.Config, opts ...texttosql.Option) (*texttosql.Result, tracetest.SpanStubs,
+	metricdata.ResourceMetrics) {
 	t.Helper()
 	spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
-	c.Tracer, c.Meter = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), metric.NewMeterProvider(metric.WithReader(reader))
+	c.Tracer, c.Meter = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+		metric.NewMeterProvider(metric.WithReader(reader))
 	r := testutil.Value(otel.New(c))(t)
 	res := testutil.Value(ask(t, append(opts, texttosql.WithTelemetry(r))...))(t)
 	var metrics metricdata.ResourceMetrics
@@ -79,7 +84,8 @@ func attr(s tracetest.SpanStub, key attribute.Key) string {
 
 // TestSpans: the spans are those of the trace, as it nests them, with its times and conventional names.
 func TestSpans(t *testing.T) {
-	res, spans, _ := recorded(t, otel.Config{Provider: "anthropic", Namespace: "shop", Server: "db.example:5432", Version: "1.2.3"})
+	res, spans, _ := recorded(t, otel.Config{Provider: "anthropic", Namespace: "shop", Server: "db.example:5432",
+		Version: "1.2.3"})
 	id := map[string]tracetest.SpanStub{}
 	for _, s := range spans {
 		id[s.SpanContext.SpanID().String()] = s
@@ -95,14 +101,17 @@ func TestSpans(t *testing.T) {
 		want = append(want, fmt.Sprint(named(s), " in ", parent, " ", s.Started().UnixNano(), " ", s.Duration()))
 	}
 	for _, s := range spans {
-		got = append(got, fmt.Sprint(s.Name, " in ", id[s.Parent.SpanID().String()].Name, " ", s.StartTime.UnixNano(), " ", s.EndTime.Sub(s.StartTime)))
-		if scope := s.InstrumentationScope; scope.SchemaURL != "https://opentelemetry.io/schemas/1.43.0" || scope.Version != "1.2.3" {
+		got = append(got, fmt.Sprint(s.Name, " in ", id[s.Parent.SpanID().String()].Name, " ", s.StartTime.UnixNano(), " ",
+			s.EndTime.Sub(s.StartTime)))
+		if scope := s.InstrumentationScope; scope.SchemaURL != "https://opentelemetry.io/schemas/1.43.0" ||
+			scope.Version != "1.2.3" {
 			t.Errorf("%s: %+v", s.Name, scope)
 		}
 		var attrs map[attribute.Key]string
 		switch s.Name {
 		case "chat m":
-			attrs = map[attribute.Key]string{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic", "gen_ai.request.model": "m",
+			attrs = map[attribute.Key]string{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic",
+				"gen_ai.request.model":  "m",
 				"gen_ai.response.model": "m-1", "gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": "7",
 				"gen_ai.response.finish_reasons": `["stop"]`, "gen_ai.input.messages": "", "gen_ai.output.messages": ""}
 		case "SELECT shop":
@@ -114,7 +123,8 @@ func TestSpans(t *testing.T) {
 		case "question":
 			attrs = map[attribute.Key]string{"texttosql.outcome": "answered", "texttosql.confidence": fmt.Sprint(res.Confidence)}
 		}
-		if client := strings.HasPrefix(s.Name, "chat") || strings.HasPrefix(s.Name, "SELECT"); client != (s.SpanKind == oteltrace.SpanKindClient) {
+		if client := strings.HasPrefix(s.Name, "chat") ||
+			strings.HasPrefix(s.Name, "SELECT"); client != (s.SpanKind == oteltrace.SpanKindClient) {
 			t.Errorf("%s is %v", s.Name, s.SpanKind)
 		}
 		for key, want := range attrs {
@@ -153,10 +163,12 @@ func TestProviders(t *testing.T) {
 // TestSystem: the conventions' names of engines, and of a server that says what it is while the statement runs.
 func TestSystem(t *testing.T) {
 	for _, tt := range []struct{ dialect, server, want string }{
-		{"mysql", "", "mysql"}, {"mysql", "mariadb", "mariadb"}, {"postgres", "", "postgresql"}, {"bigquery", "", "gcp.bigquery"}, {"sqlite", "", "sqlite"},
+		{"mysql", "", "mysql"}, {"mysql", "mariadb", "mariadb"}, {"postgres", "", "postgresql"},
+		{"bigquery", "", "gcp.bigquery"}, {"sqlite", "", "sqlite"},
 	} {
 		spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
-		r, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Meter: metric.NewMeterProvider(metric.WithReader(reader))})
+		r, err := otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
+			Meter: metric.NewMeterProvider(metric.WithReader(reader))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,8 +187,8 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// TestLive: while a model works, the question and the steps around the call have begun, and what the model does stands below the
-// call; what a driver does stands below its statement.
+// TestLive: while a model works, the question and the steps around the call have begun, and what the model does stands
+// below the call; what a driver does stands below its statement.
 func TestLive(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	begun := tracetest.NewSpanRecorder()
@@ -189,7 +201,8 @@ func TestLive(t *testing.T) {
 			for _, s := range begun.Started() {
 				names = append(names, s.Name())
 			}
-			if len(spans.GetSpans()) >= len(names) || !slices.Contains(names, "question") || !slices.Contains(names, "sample") || !slices.Contains(names, "chat m") {
+			if len(spans.GetSpans()) >= len(names) || !slices.Contains(names, "question") || !slices.Contains(names, "sample") ||
+				!slices.Contains(names, "chat m") {
 				t.Errorf("while the first call runs, %q have begun", names)
 			}
 		})
@@ -198,7 +211,8 @@ func TestLive(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM people"}, nil
 	})
 	ctx, outer := provider.Tracer("service").Start(t.Context(), "GET /ask")
-	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r), texttosql.WithSamples(4)))(t)
+	engine := testutil.Value(texttosql.New(database(t), llm.Named("m", model), texttosql.WithTelemetry(r),
+		texttosql.WithSamples(4)))(t)
 	res := testutil.Value(engine.Ask(ctx, "how many?"))(t)
 	testutil.Value(engine.Query(ctx, "SELECT name FROM people"))(t)
 	outer.End()
@@ -234,7 +248,8 @@ func TestPrivate(t *testing.T) {
 		{0, 0, nil, "nothing is asked for"},
 		{trace.PrivateSQL | trace.PrivatePrompts, 0, nil, "the trace may keep it and the exporter may not show it"},
 		{0, trace.PrivateSQL, []string{"db.query.text"}, "a trace always holds statements"},
-		{trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies, trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies,
+		{trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies,
+			trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies,
 			[]string{"db.query.text", "gen_ai.input.messages", "gen_ai.output.messages"}, "all is asked for"},
 	} {
 		_, spans, _ := recorded(t, otel.Config{Show: tt.show}, texttosql.WithTraceContent(tt.keep))
@@ -295,18 +310,22 @@ func TestMetrics(t *testing.T) {
 	call := "gen_ai.operation.name=chat,gen_ai.provider.name=openai,gen_ai.request.model=m"
 	u := res.Usage
 	want := map[string]string{
-		"gen_ai.client.operation.duration" + call:                                                      fmt.Sprint(u.Calls),
-		"gen_ai.client.token.usage" + call + ",gen_ai.token.type=input":                                fmt.Sprint(u.Calls, " ", u.PromptTokens),
-		"gen_ai.client.token.usage" + call + ",gen_ai.token.type=output":                               fmt.Sprint(u.Calls, " ", u.CompletionTokens),
-		"texttosql.candidatestexttosql.fate=voted":                                                     "1 1",
-		"texttosql.candidatestexttosql.fate=rejected":                                                  "1 2",
-		"texttosql.confidencetexttosql.outcome=answered":                                               "1",
-		"texttosql.question.durationtexttosql.kind=question,texttosql.outcome=answered":                "1",
-		"db.client.operation.durationdb.namespace=shop,db.operation.name=SELECT,db.system.name=sqlite": fmt.Sprint(statements),
+		"gen_ai.client.operation.duration" + call: fmt.Sprint(u.Calls),
+		"gen_ai.client.token.usage" + call + ",gen_ai.token.type=input": fmt.Sprint(u.Calls,
+			" ", u.PromptTokens),
+		"gen_ai.client.token.usage" + call + ",gen_ai.token.type=output": fmt.Sprint(u.Calls,
+			" ", u.CompletionTokens),
+		"texttosql.candidatestexttosql.fate=voted":                                      "1 1",
+		"texttosql.candidatestexttosql.fate=rejected":                                   "1 2",
+		"texttosql.confidencetexttosql.outcome=answered":                                "1",
+		"texttosql.question.durationtexttosql.kind=question,texttosql.outcome=answered": "1",
+		"db.client.operation.durationdb.namespace=shop,db.operation.name=SELECT,db.system.name=sqlite": fmt.Sprint(
+			statements),
 	}
 	for name, bound := range map[string]float64{ // one that the default boundaries do not have
-		"gen_ai.client.operation.duration": 81.92, "gen_ai.client.token.usage": 67108864, "db.client.operation.duration": .001,
-		"texttosql.question.duration": 300, "texttosql.confidence": .9, "texttosql.candidates": 64,
+		"gen_ai.client.operation.duration": 81.92, "gen_ai.client.token.usage": 67108864,
+		"db.client.operation.duration": .001,
+		"texttosql.question.duration":  300, "texttosql.confidence": .9, "texttosql.candidates": 64,
 	} {
 		if !slices.Contains(bounds[name], bound) {
 			t.Errorf("%s: %v", name, bounds[name])
@@ -332,7 +351,9 @@ func TestOutcomes(t *testing.T) {
 	} {
 		spans := tracetest.NewInMemoryExporter()
 		r := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}))(t)
-		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{Text: tt.reply}, nil })
+		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{Text: tt.reply}, nil
+		})
 		engine := testutil.Value(texttosql.New(database(t), model, texttosql.WithTelemetry(r)))(t)
 		_, err := engine.Ask(tt.ctx, "how many?")
 		all := spans.GetSpans()

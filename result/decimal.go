@@ -128,8 +128,8 @@ func (d Decimal) float() (float64, bool) {
 	return f, err == nil && strconv.FormatFloat(f, 'f', -1, 64) == string(d)
 }
 
-// decimal appends a Decimal so that it equals the float64 and the int64 of the same value. Rounding makes a float64 of a
-// fraction; a whole number is never rounded.
+// decimal appends a Decimal so that it equals the float64 and the int64 of the same value. Rounding makes a float64 of
+// a fraction; a whole number is never rounded.
 func (x *encoder) decimal(d Decimal) {
 	v := d.plain()
 	if i, whole := v.(int64); whole {

@@ -27,7 +27,8 @@ func TestParseNumber(t *testing.T) {
 		{"9223372036854775807", int64(math.MaxInt64), "the largest int64"},
 		{"9223372036854775808", result.Decimal("9223372036854775808"), "one more"},
 		{"-9223372036854775808.000", int64(math.MinInt64), "the smallest int64"},
-		{"12345678901234567890123456789012345678.5", result.Decimal("12345678901234567890123456789012345678.5"), "38 digits and one"},
+		{"12345678901234567890123456789012345678.5", result.Decimal("12345678901234567890123456789012345678.5"),
+			"38 digits and one"},
 		{"1e3", int64(1000), "an exponent"},
 		{"1.25E-3", result.Decimal("0.00125"), "a negative exponent"},
 		{"-1.5e+1", int64(-15), "an exponent that moves the point to the end"},
@@ -58,9 +59,12 @@ func TestParseDecimal(t *testing.T) {
 		text string
 		want result.Decimal // "": an error
 	}{
-		{"0", "0"}, {"7", "7"}, {"10", "10"}, {"1.10", "1.10"}, {"0.0", "0.0"}, {"100.00", "100.00"}, {"-0", "-0"}, {"-0.00", "-0.00"}, {"-1.5", "-1.5"},
-		{"9223372036854775808", "9223372036854775808"}, {"+1.50", "1.50"}, {"007.0", "7.0"}, {"-00.5", "-0.5"}, {".5", "0.5"}, {"-.50", "-0.50"}, {"5.", "5"},
-		{"00", "0"}, {"1.2.3", ""}, {"1,5", ""}, {"-", ""}, {"--1", ""}, {"", ""}, {"1 ", ""}, {"١", ""}, {strings.Repeat("9", 1<<18+1), ""},
+		{"0", "0"}, {"7", "7"}, {"10", "10"}, {"1.10", "1.10"}, {"0.0", "0.0"}, {"100.00", "100.00"}, {"-0", "-0"},
+		{"-0.00", "-0.00"}, {"-1.5", "-1.5"},
+		{"9223372036854775808", "9223372036854775808"}, {"+1.50", "1.50"}, {"007.0", "7.0"}, {"-00.5", "-0.5"}, {".5", "0.5"},
+		{"-.50", "-0.50"}, {"5.", "5"},
+		{"00", "0"}, {"1.2.3", ""}, {"1,5", ""}, {"-", ""}, {"--1", ""}, {"", ""}, {"1 ", ""}, {"١", ""},
+		{strings.Repeat("9", 1<<18+1), ""},
 	} {
 		got, err := result.Type{Kind: result.KindDecimal}.ParseNumber(tt.text)
 		if tt.want == "" && err == nil || tt.want != "" && got != tt.want {
@@ -79,7 +83,8 @@ func TestDecimalEqual(t *testing.T) {
 		why            string
 	}{
 		{result.Decimal("0.1"), 0.1, true, true, "the shortest text of the float"},
-		{result.Decimal("0.1000000000000000055511151231257827"), 0.1, false, true, "what the float is, to more digits than it tells"},
+		{result.Decimal("0.1000000000000000055511151231257827"), 0.1, false, true,
+			"what the float is, to more digits than it tells"},
 		{result.Decimal("100000000000000000000"), 1e20, true, true, "a whole number beyond int64"},
 		{result.Decimal("100000000000000000001"), 1e20, false, false, "its neighbour: whole numbers are keys"},
 		{result.Decimal("0.3333333333333333333333"), 1.0 / 3, false, true, "a third with more digits"},
@@ -146,7 +151,8 @@ func TestDecimalJSON(t *testing.T) {
 		{"-0.1", "-0.1", "a float64 tells it by these digits"},
 		{"100000000000000000000", "100000000000000000000", "whole, beyond int64"},
 		{"100000000000000000001", `"100000000000000000001"`, "its neighbour has no float64"},
-		{"0.1000000000000000055511151231257827", `"0.1000000000000000055511151231257827"`, "more digits than a float64 tells"},
+		{"0.1000000000000000055511151231257827", `"0.1000000000000000055511151231257827"`,
+			"more digits than a float64 tells"},
 	} {
 		table := &result.Table{Columns: []string{"x"}, Rows: [][]any{{tt.decimal}}}
 		text, err := json.Marshal(table)

@@ -8,8 +8,8 @@ package result
 //     equals
 //     1.0, -0 equals 0, and NaN equals NaN. 9007199254740993 does not equal 9007199254740992.0, because nothing is
 //     converted to a float first;
-//   - both are text, or both are blobs, with the same bytes: no case folding, no trimming, no Unicode normalisation. NULL
-//     is not the empty text, the text '1' is not the number 1, and the text 'a' is not the blob x'61'.
+//   - both are text, or both are blobs, with the same bytes: no case folding, no trimming, no Unicode normalisation.
+//     NULL is not the empty text, the text '1' is not the number 1, and the text 'a' is not the blob x'61'.
 //
 // The relation is an equivalence. It holds exactly if the fingerprints of [Equality.Fingerprint] are equal. The zero
 // Equality is exact and compares bags. Safe for concurrent use.

@@ -84,7 +84,8 @@ func ExampleTable_WriteTableWithin() {
 }
 
 func ExampleType_Format() {
-	fmt.Println(result.Type{}.Format(nil), result.Type{}.Format("NULL"), result.Type{}.Format(0.1+0.2), result.Type{}.Format("two\nlines"))
+	fmt.Println(result.Type{}.Format(nil), result.Type{}.Format("NULL"), result.Type{}.Format(0.1+0.2),
+		result.Type{}.Format("two\nlines"))
 	// Output: NULL "NULL" 0.3 two\nlines
 }
 
@@ -99,7 +100,8 @@ func ExampleTable_WriteCSV() {
 }
 
 func ExampleTable_MarshalJSON() {
-	t := &result.Table{Columns: []string{"id", "price"}, Rows: [][]any{{int64(9007199254740993), 2.0}, {nil, []byte("hi")}}}
+	t := &result.Table{Columns: []string{"id", "price"}, Rows: [][]any{{int64(9007199254740993), 2.0},
+		{nil, []byte("hi")}}}
 	json.NewEncoder(os.Stdout).Encode(t)
 	// Output:
 	// {"columns":["id","price"],"rows":[[9007199254740993,2.0],[null,{"blob":"aGk="}]]}
@@ -123,8 +125,9 @@ func ExampleTable_Preview() {
 func ExampleTable_Plain() {
 	t := &result.Table{
 		Columns: []string{"price", "paid"},
-		Types:   []result.Type{{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "bool", Kind: result.KindBool}},
-		Rows:    [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false}},
+		Types: []result.Type{{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2},
+			{Name: "bool", Kind: result.KindBool}},
+		Rows: [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false}},
 	}
 	t.WriteCSV(os.Stdout)
 	text, _ := json.Marshal(t)

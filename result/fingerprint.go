@@ -35,7 +35,8 @@ func (e Equality) Fingerprint(t *Table) (fp string, ok bool) {
 		}
 	}
 	const chunk = 8 << 10
-	if mode := e.mode(); mode == ordered || mode == bag && len(t.Rows) == 1 { // a bag of one row has an order; most results are one row
+	// a bag of one row has an order; most results are one row
+	if mode := e.mode(); mode == ordered || mode == bag && len(t.Rows) == 1 {
 		for _, row := range t.Rows {
 			enc.row(row)
 			flush(chunk)

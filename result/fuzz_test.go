@@ -100,7 +100,9 @@ func FuzzWriters(f *testing.F) {
 		}
 		rule := len(lines[1])
 		for _, line := range lines[:len(lines)-1] {
-			if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r) }) {
+			if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool {
+				return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)
+			}) {
 				t.Fatalf("line %q can move the cursor", line)
 			}
 			if w := textWidth(line); w > rule {

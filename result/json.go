@@ -43,12 +43,16 @@ func (t *Table) JSON(o JSONOptions) []byte {
 		return []byte("null")
 	}
 	b := make([]byte, 0, 64+16*len(t.Rows)*max(len(t.Columns), 1))
-	b = appendList(append(b, `{"columns":`...), t.Columns, func(b []byte, name string) []byte { return appendJSON(b, name) })
+	b = appendList(append(b, `{"columns":`...), t.Columns, func(b []byte, name string) []byte {
+		return appendJSON(b, name)
+	})
 	if t.Types != nil {
 		types, _ := json.Marshal(t.Types) // texts and numbers always encode
 		b = append(append(b, `,"types":`...), types...)
 	}
-	b = appendList(append(b, `,"rows":`...), t.Rows, func(b []byte, row []any) []byte { return o.appendRow(b, t.Types, row) })
+	b = appendList(append(b, `,"rows":`...), t.Rows, func(b []byte, row []any) []byte {
+		return o.appendRow(b, t.Types, row)
+	})
 	if t.Truncated {
 		b = append(b, `,"truncated":true`...)
 	}
@@ -207,7 +211,8 @@ type cell struct {
 	text  string // of a number, as it is written
 }
 
-// of is the value in a column of a type, where numbers keep their digits: all of a decimal column, and integers beyond int64.
+// of is the value in a column of a type, where numbers keep their digits: all of a decimal column, and integers beyond
+// int64.
 func (c cell) of(t Type) any {
 	if t.Kind != KindDecimal && t.Kind != KindInt && t.Kind != KindBits {
 		return c.value

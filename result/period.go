@@ -75,12 +75,13 @@ func (t Type) Period(v any) (start time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// named writes a period; people says for whom. ok is false where v names none, and where its offset says which of two equal hours
-// it is.
+// named writes a period; people says for whom. ok is false where v names none, and where its offset says which of two
+// equal hours it is.
 func (t Type) named(v any, people bool) (text string, ok bool) {
 	start, ok := t.Period(v)
 	written, isText := v.(string)
-	if !ok || !isText || t.Grain == "hour" && offsetText.MatchString(written) && len(written) > len("2006-01-02 15:04:05") {
+	if !ok || !isText || t.Grain == "hour" && offsetText.MatchString(written) &&
+		len(written) > len("2006-01-02 15:04:05") {
 		return "", false
 	}
 	as := periods[t.Grain]

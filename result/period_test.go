@@ -48,7 +48,8 @@ func TestPeriod(t *testing.T) {
 
 // TestPeriodForms: a table of text has names, CSV has short forms, and JSON keeps the value and its grain.
 func TestPeriodForms(t *testing.T) {
-	table := &result.Table{Columns: []string{"month"}, Types: []result.Type{{Kind: result.KindDate, Grain: "month"}}, Rows: [][]any{{"2024-03-01"}}}
+	table := &result.Table{Columns: []string{"month"}, Types: []result.Type{{Kind: result.KindDate, Grain: "month"}},
+		Rows: [][]any{{"2024-03-01"}}}
 	var text, csv strings.Builder
 	testutil.OK(t, table.WriteTable(&text))
 	testutil.OK(t, table.WriteCSV(&csv))

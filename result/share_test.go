@@ -24,7 +24,8 @@ func TestShare(t *testing.T) {
 		{"thirds", result.Type{}, []any{1.0 / 3, 1.0}, []string{"33.33 %", "100.00 %"}},
 		{"less than one percent", result.Type{}, []any{0.0042}, []string{"0.42 %"}},
 		{"nothing", result.Type{}, []any{0.0, int64(1)}, []string{"0 %", "100 %"}},
-		{"decimals of a scale", result.Type{Kind: result.KindDecimal, Scale: 4}, []any{result.Decimal("0.1200"), result.Decimal("0.125")},
+		{"decimals of a scale", result.Type{Kind: result.KindDecimal, Scale: 4},
+			[]any{result.Decimal("0.1200"), result.Decimal("0.125")},
 			[]string{"12.0 %", "12.5 %"}},
 	} {
 		tt.of.Share = true

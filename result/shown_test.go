@@ -38,7 +38,8 @@ func TestShown(t *testing.T) {
 		{"a whole float of DuckDB", Type{Kind: KindFloat, Name: "DOUBLE"}, 2024.0, 2024.0},
 		{"a float without a kind", Type{Name: "double"}, 2024.0, 2024.0},
 	} {
-		golden.Equal(t, fmt.Sprintf("%T %v", tt.want, tt.want), fmt.Sprintf("%T %v", tt.t.Shown(tt.v), tt.t.Shown(tt.v)), tt.reason)
+		golden.Equal(t, fmt.Sprintf("%T %v", tt.want, tt.want), fmt.Sprintf("%T %v", tt.t.Shown(tt.v), tt.t.Shown(tt.v)),
+			tt.reason)
 	}
 }
 
@@ -49,8 +50,10 @@ func TestEmpty(t *testing.T) {
 		t           *Table
 		empty, null bool
 	}{
-		{"no table", nil, true, false}, {"no row", &Table{}, true, false}, {"NULL", &Table{Rows: [][]any{{nil}, {nil}}}, false, true},
-		{"NULL beside a value", &Table{Rows: [][]any{{nil, nil}, {nil, int64(0)}}}, false, false}, {"rows without a column", &Table{Rows: [][]any{{}}}, false, true},
+		{"no table", nil, true, false}, {"no row", &Table{}, true, false}, {"NULL", &Table{Rows: [][]any{{nil}, {nil}}},
+			false, true},
+		{"NULL beside a value", &Table{Rows: [][]any{{nil, nil}, {nil, int64(0)}}}, false, false},
+		{"rows without a column", &Table{Rows: [][]any{{}}}, false, true},
 	} {
 		if tt.t.Empty() != tt.empty || tt.t.AllNull() != tt.null {
 			t.Errorf("%s: empty %t, all NULL %t", tt.reason, tt.t.Empty(), tt.t.AllNull())
@@ -64,7 +67,8 @@ func TestTruthValues(t *testing.T) {
 	for _, tt := range []struct {
 		a, b any
 		want bool
-	}{{true, int64(1), true}, {false, int64(0), true}, {true, false, false}, {false, int64(1), false}, {true, int64(0), false}, {false, nil, false}} {
+	}{{true, int64(1), true}, {false, int64(0), true}, {true, false, false}, {false, int64(1), false},
+		{true, int64(0), false}, {false, nil, false}} {
 		if got := (Equality{}).Equal(one(tt.a), one(tt.b)); got != tt.want {
 			t.Errorf("%v and %v: equal %t", tt.a, tt.b, got)
 		}

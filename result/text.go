@@ -23,10 +23,10 @@ const maxCell = 60
 //
 // Values are written as [Type.Shown] returns them. Numbers are aligned right. In a column of numbers, [Table.Texts]
 // writes them with one scale and separators. A cell is cut to 60 columns. NULL is NULL; the text NULL, and a text that
-// begins or ends with a blank or stands in double quotes, is written in double quotes. A blob is shown by its size. Characters that
-// would move the cursor or hide text (control characters, direction marks, invalid bytes) are shown as escapes such as
-// \n and \u202e. Columns are aligned by the width of characters in a terminal: East Asian wide characters and emoji
-// take two columns, combining marks take no column.
+// begins or ends with a blank or stands in double quotes, is written in double quotes. A blob is shown by its size.
+// Characters that would move the cursor or hide text (control characters, direction marks, invalid bytes) are shown as
+// escapes such as \n and \u202e. Columns are aligned by the width of characters in a terminal: East Asian wide
+// characters and emoji take two columns, combining marks take no column.
 //
 // WriteTable returns the error of w. A nil table is an empty one.
 func (t *Table) WriteTable(w io.Writer) error { return t.writeText(w, maxCell, 0) }
@@ -82,8 +82,8 @@ func distinct(header []cellText, least []int) []int {
 	return least
 }
 
-// writeText is WriteTable with cells of at most limit columns; limit < 0: any width. A line has at most width columns, if it
-// can; 0: any.
+// writeText is WriteTable with cells of at most limit columns; limit < 0: any width. A line has at most width columns,
+// if it can; 0: any.
 func (t *Table) writeText(w io.Writer, limit, width int) error {
 	if t == nil {
 		t = &Table{}

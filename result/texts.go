@@ -58,8 +58,9 @@ func (t *Table) Texts(column int) Texts {
 }
 
 // naming are the names of columns whose whole numbers nobody adds up: keys, codes, and parts of a time.
-var naming = regexp.MustCompile(`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr)([_ ]|$)|[_ ](number|no|key)$|` +
-	`year|quarter|month|week|day|hour)|I[dD]$`)
+var naming = regexp.MustCompile(
+	`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr)([_ ]|$)|[_ ](number|no|key)$|` +
+		`year|quarter|month|week|day|hour)|I[dD]$`)
 
 // Number returns v as a number for people, for example in charts: a finite number as a float64, and a share in
 // percent. ok is false for every other value.
@@ -83,8 +84,9 @@ func (t Type) Number(v any) (f float64, ok bool) {
 	return f, !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// meant is how many digits behind the point mean something of a number, in a column whose largest one has a size: up to two for
-// hundreds and more, four for ones, four that are not zero for less. A computed number of more digits has two, and four below one.
+// meant is how many digits behind the point mean something of a number, in a column whose largest one has a size: up to
+// two for hundreds and more, four for ones, four that are not zero for less. A computed number of more digits has two,
+// and four below one.
 func meant(v any, largest float64) int {
 	if _, whole := v.(int64); whole {
 		return 0

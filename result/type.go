@@ -100,7 +100,8 @@ func (t Type) Shown(v any) any {
 	if _, text := v.(string); text && t.Grain == "" {
 		return v
 	}
-	if f, ok := v.(float64); ok && t.Kind == KindFloat && pointless[t.Name] && f == math.Trunc(f) && math.Abs(f) < 1e15 && (f != 0 || !math.Signbit(f)) {
+	if f, ok := v.(float64); ok && t.Kind == KindFloat && pointless[t.Name] && f == math.Trunc(f) && math.Abs(f) < 1e15 &&
+		(f != 0 || !math.Signbit(f)) {
 		return int64(f)
 	}
 	if text, ok := t.named(v, false); ok {
@@ -109,8 +110,8 @@ func (t Type) Shown(v any) any {
 	return t.stored(v)
 }
 
-// pointless are the float types, as PostgreSQL and MySQL name them, whose whole values clients write without a point. DuckDB and
-// SQLite name theirs in capital letters, and write 5.0.
+// pointless are the float types, as PostgreSQL and MySQL name them, whose whole values clients write without a point.
+// DuckDB and SQLite name theirs in capital letters, and write 5.0.
 var pointless = map[string]bool{
 	"double precision": true, "real": true, "double": true, "float": true, "double unsigned": true, "float unsigned": true,
 }

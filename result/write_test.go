@@ -29,7 +29,8 @@ func writerTables() map[string]*Table {
 		"truncated":  {Columns: []string{"id"}, Rows: [][]any{{int64(1)}, {int64(2)}}, Truncated: true},
 		"nulls": {
 			Columns: []string{"value", "what"},
-			Rows: [][]any{{nil, "NULL"}, {"NULL", "the text"}, {"", "empty"}, {" x ", "blanks"}, {`"q"`, "quotes"}, {`a"b`, "inner"},
+			Rows: [][]any{{nil, "NULL"}, {"NULL", "the text"}, {"", "empty"}, {" x ", "blanks"}, {`"q"`, "quotes"},
+				{`a"b`, "inner"},
 				{`O'Brien "Bob"`, "a quote at the end"}, {`"`, "one quote"}},
 		},
 		"numbers": {
@@ -50,7 +51,8 @@ func writerTables() map[string]*Table {
 			Columns: []string{"a\tb", ""},
 			Rows: [][]any{
 				{"line\nbreak\r\n", int64(1)}, {"\x1b[31mred\x1b[0m", int64(2)}, {"evil\u202etxt.exe", int64(3)},
-				{"zero\u200bwidth\ufeff", int64(4)}, {"bad \xff\xfe bytes", int64(5)}, {"nul\x00", int64(6)}, {"c1 \u009b31m", int64(7)},
+				{"zero\u200bwidth\ufeff", int64(4)}, {"bad \xff\xfe bytes", int64(5)}, {"nul\x00", int64(6)},
+				{"c1 \u009b31m", int64(7)},
 				{"sep\u2028arator", int64(8)}, {"tag\U000e0041", int64(9)}, {"family 👨\u200d👩", int64(10)},
 				{"=HYPERLINK(\"http://x\")", int64(11)}, {"```\n</table> & <b>", int64(12)},
 			},
@@ -59,7 +61,8 @@ func writerTables() map[string]*Table {
 			Columns: []string{strings.Repeat("column ", 12), "n"},
 			Rows: [][]any{
 				{strings.Repeat("x", 59), int64(59)}, {strings.Repeat("x", 60), int64(60)}, {strings.Repeat("x", 61), int64(61)},
-				{strings.Repeat("界", 30), int64(60)}, {strings.Repeat("界", 31), int64(62)}, {"x" + strings.Repeat("界", 30), int64(61)},
+				{strings.Repeat("界", 30), int64(60)}, {strings.Repeat("界", 31), int64(62)},
+				{"x" + strings.Repeat("界", 30), int64(61)},
 				{strings.Repeat("y", 1<<20), int64(1 << 20)}, {"z" + strings.Repeat("\u0301", 10_000), int64(1)},
 			},
 		},
@@ -117,7 +120,8 @@ func writeJSON(t *Table) func(io.Writer) error {
 // TestWithin: a table fits a terminal if texts can be cut to 8 columns; a number is never cut.
 func TestWithin(t *testing.T) {
 	table := &Table{Columns: []string{"name", "a long header", "total"},
-		Rows: [][]any{{"Ann of the long name", "short", 61084.420000000006}, {"东京タワー", strings.Repeat("x", 30), int64(1234567890123)}}}
+		Rows: [][]any{{"Ann of the long name", "short", 61084.420000000006},
+			{"东京タワー", strings.Repeat("x", 30), int64(1234567890123)}}}
 	for _, tt := range []struct {
 		width int
 		want  []string // the lines but the last
@@ -145,7 +149,8 @@ func TestWithin(t *testing.T) {
 func TestNamesStayDifferent(t *testing.T) {
 	for _, tt := range []struct{ why, one, other, want string }{
 		{"the end differs", "revenue_of_the_year_2023", "revenue_of_the_year_2024", "reve…023 | reve…024"},
-		{"the middle differs", "total_of_2023_in_euros", "total_of_2024_in_euros", "total_of_2…3_in_euros | total_of_2…4_in_euros"},
+		{"the middle differs", "total_of_2023_in_euros", "total_of_2024_in_euros",
+			"total_of_2…3_in_euros | total_of_2…4_in_euros"},
 		{"they are the same", "a_name_that_is_long", "a_name_that_is_long", "a_na…ong | a_na…ong"},
 		{"wide characters", "売上高合計東京2023", "売上高合計東京2024", "売上…023 | 売上…024"},
 	} {
@@ -184,7 +189,8 @@ func (w *broken) Write(p []byte) (int, error) {
 
 func TestWriterErrors(t *testing.T) {
 	table := benchTable(1000)
-	for name, write := range map[string]func(io.Writer) error{"text": table.WriteTable, "csv": table.WriteCSV, "json": writeJSON(table)} {
+	for name, write := range map[string]func(io.Writer) error{"text": table.WriteTable, "csv": table.WriteCSV,
+		"json": writeJSON(table)} {
 		if err := write(&broken{n: 100}); !errors.Is(err, errBroken) {
 			t.Errorf("%s: error %v, want that of the writer", name, err)
 		}
@@ -232,7 +238,8 @@ func TestCSVReadsBack(t *testing.T) {
 func TestRuneWidth(t *testing.T) {
 	tests := map[rune]int{
 		'a': 1, 'é': 1, '\u0301': 0, '一': 2, '、': 2, '〿': 1, 'Ａ': 2, 'ｱ': 1, '한': 2, 'ᄀ': 2, '\u1161': 0,
-		'\u200d': 0, '😀': 2, '☎': 1, '⚡': 2, '→': 1, '𠀀': 2, '\U0001f1e9': 1, 'ไ': 1, '\u0e35': 0, '\U0010ffff': 1, '⿰': 2, '☰': 2,
+		'\u200d': 0, '😀': 2, '☎': 1, '⚡': 2, '→': 1, '𠀀': 2, '\U0001f1e9': 1, 'ไ': 1, '\u0e35': 0, '\U0010ffff': 1, '⿰': 2,
+		'☰': 2,
 	}
 	for r, want := range tests {
 		if got := runeWidth(r); got != want {

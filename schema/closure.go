@@ -148,8 +148,9 @@ func (j *joined) component(kept map[int]bool, start int) map[int]bool {
 // asked to join.
 const longestBridge, manyTables = 4, 200
 
-// shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path, or only one that is too long. The
-// search goes breadth first from the tables of part, all by name, so it always finds the same path.
+// shortestPath returns the tables between part and the nearest kept table outside it; nil if there is no path, or only
+// one that is too long. The search goes breadth first from the tables of part, all by name, so it always finds the same
+// path.
 func (j search) shortestPath(kept, part map[int]bool) (path []int) {
 	queue := slices.SortedFunc(maps.Keys(part), j.byName)
 	level, ends := 0, len(queue) // tables between part and those of the level, and where the level ends

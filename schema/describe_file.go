@@ -35,7 +35,8 @@ const (
 )
 
 // aboutDescriptions is the head of a file, for the person who opens it.
-const aboutDescriptions = "Edit any text: what you change or write counts as yours and is never replaced. To have a column described anew, delete its entry."
+const aboutDescriptions = "Edit any text: what you change or write counts as yours and is never replaced. " +
+	"To have a column described anew, delete its entry."
 
 // descriptionFile is a DescriptionFile in JSON. The keys of its maps are sorted.
 type descriptionFile struct {
@@ -80,7 +81,8 @@ func ReadDescriptions(r io.Reader) (DescriptionFile, error) {
 		return DescriptionFile{}, fmt.Errorf("schema: reading descriptions: %w", err)
 	}
 	if len(raw) > maxDescriptionFile {
-		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("it is larger than %d bytes", maxDescriptionFile)}
+		return DescriptionFile{},
+			&fileerr.Descriptions{Problem: fmt.Sprintf("it is larger than %d bytes", maxDescriptionFile)}
 	}
 	if text, notes := words.DecodeText(raw); strings.HasPrefix(strings.TrimSpace(text), "{") {
 		f, err := readDescriptionsJSON(text)
@@ -98,7 +100,9 @@ func readDescriptionsJSON(text string) (DescriptionFile, error) {
 	at := d.InputOffset()
 	switch {
 	case w.Version > descriptionsVersion:
-		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("it is of version %d, and this texttosql reads version %d", w.Version, descriptionsVersion)}
+		return DescriptionFile{},
+			&fileerr.Descriptions{Problem: fmt.Sprintf("it is of version %d, and this texttosql reads version %d", w.Version,
+				descriptionsVersion)}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return DescriptionFile{}, &fileerr.Descriptions{Problem: "the JSON ends in the middle"}
 	case err != nil:
@@ -106,13 +110,17 @@ func readDescriptionsJSON(text string) (DescriptionFile, error) {
 		if errors.As(err, &slip) {
 			at = slip.Offset
 		}
-		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("line %d: %v", 1+strings.Count(text[:min(at, int64(len(text)))], "\n"), err)}
+		return DescriptionFile{},
+			&fileerr.Descriptions{Problem: fmt.Sprintf("line %d: %v", 1+strings.Count(text[:min(at, int64(len(text)))], "\n"),
+				err)}
 	case strings.TrimSpace(text[at:]) != "":
-		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("line %d: something stands behind the JSON", 1+strings.Count(text[:at], "\n"))}
+		return DescriptionFile{}, &fileerr.Descriptions{Problem: fmt.Sprintf("line %d: something stands behind the JSON",
+			1+strings.Count(text[:at], "\n"))}
 	case w.Descriptions == nil:
 		return DescriptionFile{}, &fileerr.Descriptions{Problem: `it is JSON without "descriptions"`}
 	}
-	f := DescriptionFile{Descriptions: Descriptions{}, Failed: map[string]string{}, Schema: w.Schema, Model: w.Model, Prompt: w.Prompt, Tables: w.Tables}
+	f := DescriptionFile{Descriptions: Descriptions{}, Failed: map[string]string{}, Schema: w.Schema, Model: w.Model,
+		Prompt: w.Prompt, Tables: w.Tables}
 	for name, e := range w.Descriptions {
 		e.Text, e.Described = strings.TrimSpace(e.Text), strings.TrimSpace(e.Described)
 		if e.Described != "" && e.ByModel != markOf(e.Described) {

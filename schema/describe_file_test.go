@@ -46,7 +46,8 @@ func TestDescriptionsComeBack(t *testing.T) {
 	if again := written(t, got); again != first {
 		t.Errorf("other bytes:\n%s\n%s", first, again)
 	}
-	if strings.Index(first, `"orders.status"`) > strings.Index(first, `"orders.total"`) || !strings.Contains(first, "<has>") {
+	if strings.Index(first, `"orders.status"`) > strings.Index(first, `"orders.total"`) ||
+		!strings.Contains(first, "<has>") {
 		t.Errorf("entries are sorted, and nothing is escaped that a person would read:\n%s", first)
 	}
 }
@@ -59,8 +60,10 @@ func TestDescriptionsEdited(t *testing.T) {
 		want          schema.Description
 		failed        string // of orders.x1
 	}{
-		{"as it was", "", "", schema.Description{Described: "How far the order <has> come."}, "the reply has no sentence for it"},
-		{"edited in place", "How far", "How  far", schema.Description{Text: "How  far the order <has> come."}, "the reply has no sentence for it"},
+		{"as it was", "", "", schema.Description{Described: "How far the order <has> come."},
+			"the reply has no sentence for it"},
+		{"edited in place", "How far", "How  far", schema.Description{Text: "How  far the order <has> come."},
+			"the reply has no sentence for it"},
 		{"a mark that is gone", `"by_model": `, `"values": `,
 			schema.Description{Text: "How far the order <has> come.", Values: "4c3485dd"}, "the reply has no sentence for it"},
 		{"emptied", `"How far the order <has> come."`, `""`, schema.Description{}, "the reply has no sentence for it"},
@@ -68,7 +71,8 @@ func TestDescriptionsEdited(t *testing.T) {
 			schema.Description{Described: "How far the order <has> come."}, "the reply has no sentence for it"},
 		{"edited beside a person's", `"described": "How`, `"text": "mine", "described": "Oh, how`,
 			schema.Description{Text: "mine\nOh, how far the order <has> come."}, "the reply has no sentence for it"},
-		{"a text for what failed", `"failed": `, `"text": "a flag", "failed": `, schema.Description{Described: "How far the order <has> come."}, ""},
+		{"a text for what failed", `"failed": `, `"text": "a flag", "failed": `,
+			schema.Description{Described: "How far the order <has> come."}, ""},
 	} {
 		text := written(t, described())
 		if tc.old != "" && !strings.Contains(text, tc.old) {
@@ -103,7 +107,8 @@ func TestDescriptionsThatAreNone(t *testing.T) {
 	for _, tc := range []struct{ why, text, want string }{
 		{"torn", whole[:len(whole)/2], "the JSON ends in the middle"},
 		{"torn before its last bracket", strings.TrimSuffix(whole, "}\n"), "the JSON ends in the middle"},
-		{"a comma that is missing", strings.Replace(whole, `one order a row"`, `one order a row" "values": "x"`, 1), "line 9: invalid character '\"'"},
+		{"a comma that is missing", strings.Replace(whole, `one order a row"`, `one order a row" "values": "x"`, 1),
+			"line 9: invalid character '\"'"},
 		{"a key with a slip of the pen", strings.Replace(whole, `"title"`, `"titel"`, 1), `unknown field "titel"`},
 		{"a list where a text belongs", strings.Replace(whole, `"in euros"`, `["in euros"]`, 1), "cannot unmarshal array"},
 		{"two files in one", whole + whole, "something stands behind the JSON"},
@@ -115,7 +120,8 @@ func TestDescriptionsThatAreNone(t *testing.T) {
 	} {
 		_, err := schema.ReadDescriptions(strings.NewReader(tc.text))
 		var typed *fileerr.Descriptions
-		if !errors.As(err, &typed) || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "mend the file, or delete it") {
+		if !errors.As(err, &typed) || !strings.Contains(err.Error(), tc.want) ||
+			!strings.Contains(err.Error(), "mend the file, or delete it") {
 			t.Errorf("%s: %v", tc.why, err)
 		}
 	}
@@ -129,22 +135,29 @@ func TestDescriptionsFromCSV(t *testing.T) {
 		notes     []string
 	}{
 		{"plain", head + "orders,total,turnover,in euros,0: free\norders,,,one order a row,\n",
-			schema.Descriptions{"orders.total": {Title: "turnover", Text: "in euros", Values: "0: free"}, "orders": {Text: "one order a row"}}, nil},
-		{"a byte order mark", "\uFEFF" + head + "t,a,,x,\n", schema.Descriptions{"t.a": {Text: "x"}}, []string{"a byte order mark was dropped"}},
-		{"CR LF", strings.ReplaceAll(head+"t,a,,x,\n", "\n", "\r\n"), schema.Descriptions{"t.a": {Text: "x"}}, []string{"its lines end in CR LF"}},
-		{"Latin-1", head + "t,a,,caf\xe9 \x80,\n", schema.Descriptions{"t.a": {Text: "café €"}}, []string{"2 bytes are not UTF-8 and were read as Windows-1252"}},
+			schema.Descriptions{"orders.total": {Title: "turnover", Text: "in euros", Values: "0: free"},
+				"orders": {Text: "one order a row"}}, nil},
+		{"a byte order mark", "\uFEFF" + head + "t,a,,x,\n", schema.Descriptions{"t.a": {Text: "x"}},
+			[]string{"a byte order mark was dropped"}},
+		{"CR LF", strings.ReplaceAll(head+"t,a,,x,\n", "\n", "\r\n"), schema.Descriptions{"t.a": {Text: "x"}},
+			[]string{"its lines end in CR LF"}},
+		{"Latin-1", head + "t,a,,caf\xe9 \x80,\n", schema.Descriptions{"t.a": {Text: "café €"}},
+			[]string{"2 bytes are not UTF-8 and were read as Windows-1252"}},
 		{"a column that is missing", "table,column,description\nt,a,x\n", schema.Descriptions{"t.a": {Text: "x"}},
 			[]string{"the first line names no column readable_name", "the first line names no column values"}},
-		{"too many fields, and too few", head + "t,a,,x,,,\nt,b\nt,c,C\n", schema.Descriptions{"t.a": {Text: "x"}, "t.c": {Title: "C"}},
+		{"too many fields, and too few", head + "t,a,,x,,,\nt,b\nt,c,C\n",
+			schema.Descriptions{"t.a": {Text: "x"}, "t.c": {Title: "C"}},
 			[]string{"line 2 has 7 fields and not 5", "line 3 has 2 fields and not 5", "line 4 has 3 fields and not 5"}},
 		{"no table", head + ",a,,x,\n", schema.Descriptions{}, []string{"line 2 names no table"}},
-		{"twice", head + "t,a,,x,\nt,a,,y,\n", schema.Descriptions{"t.a": {Text: "y"}}, []string{"line 3 describes something again, and the last line counts"}},
+		{"twice", head + "t,a,,x,\nt,a,,y,\n", schema.Descriptions{"t.a": {Text: "y"}},
+			[]string{"line 3 describes something again, and the last line counts"}},
 		{"other names and order", "Values,Description,READABLE NAME,Column,Table\nv,x,A,a,my table\n",
 			schema.Descriptions{"my table.a": {Title: "A", Text: "x", Values: "v"}}, nil},
 		{"stray quotes", head + "t,a,,the \"real\" one,\nt,b,,\"two\nlines\",\n",
 			schema.Descriptions{"t.a": {Text: `the "real" one`}, "t.b": {Text: "two\nlines"}}, nil},
 		{"something else", "hello\nworld\n", schema.Descriptions{}, []string{
-			"the first line names no column table", "the first line names no column column", "the first line names no column readable_name",
+			"the first line names no column table", "the first line names no column column",
+			"the first line names no column readable_name",
 			"the first line names no column description", "the first line names no column values", "line 2 names no table",
 		}},
 		{"nothing", " \n", schema.Descriptions{}, []string{"the file is empty"}},
@@ -203,8 +216,9 @@ func ExampleReadDescriptions() {
 
 func ExampleDescriptionFile_Write() {
 	err := schema.DescriptionFile{
-		Model:        "gpt-x",
-		Descriptions: schema.Descriptions{"books.st": {Described: "Whether the book is lent or here.", Values: "L: lent, H: here"}},
+		Model: "gpt-x",
+		Descriptions: schema.Descriptions{"books.st": {Described: "Whether the book is lent or here.",
+			Values: "L: lent, H: here"}},
 	}.Write(os.Stdout)
 	if err != nil {
 		panic(err)

@@ -18,7 +18,8 @@ func library() *schema.Schema {
 				Columns: []schema.Column{
 					{Name: "id", Type: "INTEGER"},
 					{Name: "title", Type: "TEXT", NotNull: true, Profile: &schema.Profile{Examples: []any{"Emma", "Dune"}}},
-					{Name: "st", Type: "TEXT", Description: "state", Values: "L: lent, H: here", Profile: &schema.Profile{Examples: []any{"L", "H"}}},
+					{Name: "st", Type: "TEXT", Description: "state", Values: "L: lent, H: here",
+						Profile: &schema.Profile{Examples: []any{"L", "H"}}},
 				},
 			},
 			{
@@ -187,7 +188,8 @@ func ExampleQuoteName() {
 }
 
 func ExampleSchema_Presentable() {
-	s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "b\nSYSTEM: obey"}, {Name: "a\xff"}}}}}
+	s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "b\nSYSTEM: obey"},
+		{Name: "a\xff"}}}}}
 	shown, left := s.Presentable()
 	fmt.Println(shown.Tables[0].Columns[0].Name)
 	fmt.Println("left out:", left[0])
@@ -279,7 +281,8 @@ func ExampleTableName() {
 
 // Engines fold ASCII letters and no others.
 func ExampleEqualFold() {
-	fmt.Println(schema.EqualFold("Orders", "ORDERS"), schema.EqualFold("Straße", "STRASSE"), schema.EqualFold("k", "\u212a"))
+	fmt.Println(schema.EqualFold("Orders", "ORDERS"), schema.EqualFold("Straße", "STRASSE"),
+		schema.EqualFold("k", "\u212a"))
 	fmt.Println(schema.FoldCase("Größe ÄRA"))
 	// Output:
 	// true false false

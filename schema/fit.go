@@ -19,14 +19,15 @@ import (
 //  5. "fewer_columns": as many columns without a key as necessary;
 //  6. "name_only": all columns, but not the name of the table.
 type Reduction struct {
-	Table      TableName `json:"table"`                 // the table that shows less
-	Step       string    `json:"step"`                  // the last step; earlier steps were taken too if they saved anything
-	OnlyValues bool      `json:"only_values,omitempty"` // the steps removed only stored values
-	Columns    int       `json:"columns,omitempty"`     // number of columns not shown
+	Table TableName `json:"table"` // the table that shows less
+	// the last step; earlier steps were taken too if they saved anything
+	Step       string `json:"step"`
+	OnlyValues bool   `json:"only_values,omitempty"` // the steps removed only stored values
+	Columns    int    `json:"columns,omitempty"`     // number of columns not shown
 }
 
-// step is one way to shorten a table. Steps go table by table: the table comes first whose text the step shortens most, of
-// equal ones the first. "fewer_columns" has no apply: it is taken for all tables at once.
+// step is one way to shorten a table. Steps go table by table: the table comes first whose text the step shortens most,
+// of equal ones the first. "fewer_columns" has no apply: it is taken for all tables at once.
 type step struct {
 	name   string
 	values bool // it takes away stored values only
@@ -220,8 +221,8 @@ func (f *fitter) narrow(ctx context.Context, s step) (err error) {
 	return nil
 }
 
-// narrower measures table i with w columns outside of keys, which need not be shorter: the note on what is missing can be
-// longer than what is missing.
+// narrower measures table i with w columns outside of keys, which need not be shorter: the note on what is missing can
+// be longer than what is missing.
 func (f *fitter) narrower(i, w int) (d detail, z sizes, shorter bool) {
 	if d = f.detail[i]; f.views[i].plain <= w {
 		return d, z, false

@@ -53,7 +53,9 @@ func checkHostile(t *testing.T, h hostile) {
 	want, got, without := prompts(t, h.where, harmless), prompts(t, h.where, h.text), prompts(t, h.where, "\x00drop")
 	for form := range want {
 		text, left := got[form].Text, len(got[form].LeftOut) > 0
-		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && words.Hidden(r) }) {
+		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, func(r rune) bool {
+			return r != '\n' && words.Hidden(r)
+		}) {
 			t.Errorf("%s: unsafe text (%s):\n%s", form, h.why, text)
 		}
 		if len(text) > len(want[form].Text)+2000 {
@@ -87,7 +89,8 @@ func checkHostile(t *testing.T, h hostile) {
 func prompts(tb testing.TB, where, text string) map[string]schema.Rendering {
 	const drop = "\x00drop"
 	s := &schema.Schema{Tables: []schema.Table{
-		{Name: "t", Columns: []schema.Column{{Name: "a", Type: "INTEGER"}, {Name: "b", Type: "TEXT"}}, PrimaryKey: []string{"a"}},
+		{Name: "t", Columns: []schema.Column{{Name: "a", Type: "INTEGER"}, {Name: "b", Type: "TEXT"}},
+			PrimaryKey: []string{"a"}},
 		{Name: "users", Columns: []schema.Column{{Name: "id", Type: "INTEGER"}, {Name: "password", Type: "TEXT"}}},
 	}}
 	t := &s.Tables[0]

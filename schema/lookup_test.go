@@ -113,7 +113,8 @@ func TestFingerprint(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	s := &schema.Schema{Tables: []schema.Table{
 		{Schema: "aux", Name: "log", Columns: []schema.Column{{Name: "at"}}},
-		{Name: "t", Description: "old", Columns: []schema.Column{{Name: "a", Title: "A", Description: "old", Values: "old"}, {Name: "b c"}}},
+		{Name: "t", Description: "old", Columns: []schema.Column{{Name: "a", Title: "A", Description: "old", Values: "old"},
+			{Name: "b c"}}},
 		{Name: "x.y", Columns: []schema.Column{{Name: "z"}}},
 		{Schema: "aux", Name: "t", Columns: []schema.Column{{Name: "a"}}},
 	}}
@@ -132,7 +133,9 @@ func TestDescribe(t *testing.T) {
 	})
 	want := &schema.Schema{Tables: []schema.Table{
 		{Schema: "aux", Name: "log", Columns: []schema.Column{{Name: "at", Description: "when"}}},
-		{Name: "t", Description: "a table", Columns: []schema.Column{{Name: "a", Title: "A", Description: "new", Values: "old"}, {Name: "b c", Title: "b and c"}}},
+		{Name: "t", Description: "a table",
+			Columns: []schema.Column{{Name: "a", Title: "A", Description: "new", Values: "old"},
+				{Name: "b c", Title: "b and c"}}},
 		{Name: "x.y", Description: "dotted", Columns: []schema.Column{{Name: "z", Values: "1 to 9"}}},
 		{Schema: "aux", Name: "t", Columns: []schema.Column{{Name: "a", Description: "of aux"}}},
 	}}

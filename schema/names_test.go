@@ -89,9 +89,11 @@ func TestPresentable(t *testing.T) {
 		{Name: `z\u202e`, Columns: []schema.Column{{Name: "b"}}},
 	}}, got, "shown")
 	golden.Equal(t, []string{
-		`column "t"."c\td": the name reads as another one in a prompt`, `table "z\u202e": the name reads as another one in a prompt`,
+		`column "t"."c\td": the name reads as another one in a prompt`,
+		`table "z\u202e": the name reads as another one in a prompt`,
 	}, []string{left[0].String(), left[1].String()})
-	if shownAs.Tables[0].Columns[1].Name != "a\nb" || shownAs.Tables[0].PrimaryKey[0] != "a\nb" || shownAs.Tables[0].Unique[0][0] != "a\nb" {
+	if shownAs.Tables[0].Columns[1].Name != "a\nb" || shownAs.Tables[0].PrimaryKey[0] != "a\nb" ||
+		shownAs.Tables[0].Unique[0][0] != "a\nb" {
 		t.Error("Presentable changed the schema that it was given")
 	}
 	if _, ok := shownAs.Lookup("", `X\ny`); !ok {
@@ -155,7 +157,8 @@ func TestQuoted(t *testing.T) {
 		name  schema.ColumnName
 		want  string
 	}{
-		{"no dialect", nil, schema.ColumnName{Table: schema.TableName{Schema: "my.shop", Name: "t"}, Column: "id"}, `"my.shop".t.id`},
+		{"no dialect", nil, schema.ColumnName{Table: schema.TableName{Schema: "my.shop", Name: "t"}, Column: "id"},
+			`"my.shop".t.id`},
 		{"no schema", catalogs, schema.ColumnName{Table: schema.TableName{Name: "a.b"}, Column: "c.d"}, `[a.b].[c.d]`},
 		{"another catalog", catalogs, schema.ColumnName{Table: lake, Column: "id"}, `[lake].[sales].[orders].[id]`},
 		{"no parts of a schema", backticks{}, schema.ColumnName{Table: lake, Column: "id"}, "`lake.sales`.`orders`.`id`"},

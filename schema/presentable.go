@@ -101,7 +101,8 @@ const isAnothers = "the name reads as another one in a prompt"
 // tableFault says why a prompt may not show table i; "": it may.
 func (s *Schema) tableFault(i int) string {
 	t := &s.Tables[i]
-	if fault := cmp.Or(prompttext.NameFault(prompttext.ShownName(t.Name)), prompttext.NameFault(prompttext.ShownName(t.Schema))); fault != "" {
+	if fault := cmp.Or(prompttext.NameFault(prompttext.ShownName(t.Name)),
+		prompttext.NameFault(prompttext.ShownName(t.Schema))); fault != "" {
 		return fault
 	}
 	if prompttext.ShownName(t.Name) == t.Name {
@@ -155,8 +156,8 @@ func (t *Table) eachName(visit func(*string)) {
 	}
 }
 
-// showNames writes the names of t, and those in its keys, as prompts show them, and reports whether one changed. The slices
-// that t shares with other schemas stay as they are. The CREATE text goes, which has the names of the database.
+// showNames writes the names of t, and those in its keys, as prompts show them, and reports whether one changed. The
+// slices that t shares with other schemas stay as they are. The CREATE text goes, which has the names of the database.
 func (t *Table) showNames() (changes bool) {
 	t.eachName(func(name *string) { changes = changes || prompttext.ShownName(*name) != *name })
 	if !changes {

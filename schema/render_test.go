@@ -26,7 +26,8 @@ func TestRendererGolden(t *testing.T) {
 		{"code", schema.Renderer{Form: schema.Code}, "a line a table"},
 		{"code_tokens", schema.Renderer{Form: schema.Code, MaxTokens: 110}, "no table is dropped"},
 		{"mschema", schema.Renderer{Form: schema.MSchema}, "tuples, then foreign keys"},
-		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, WithoutExpertText: true, WithoutModelText: true}, "nothing but structure"},
+		{"mschema_bare", schema.Renderer{Form: schema.MSchema, WithoutValues: true, WithoutExpertText: true,
+			WithoutModelText: true}, "nothing but structure"},
 		{"mschema_900", schema.Renderer{Form: schema.MSchema, MaxChars: 900}, "examples, then notes"},
 		{"mysql", schema.Renderer{Form: schema.Code, Names: backticks{}}, "quotes of another dialect"},
 	} {
@@ -109,7 +110,8 @@ func TestRendererWideTable(t *testing.T) {
 func TestRendererReduced(t *testing.T) {
 	s := &schema.Schema{Tables: []schema.Table{
 		{Name: "a", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: schematest.Profile("one", "two")}}},
-		{Name: "b", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: schematest.Profile("a longer one", "a longer two")}}},
+		{Name: "b", Columns: []schema.Column{{Name: "x", Type: "TEXT", Profile: schematest.Profile("a longer one",
+			"a longer two")}}},
 		{Name: "c", Columns: []schema.Column{{Name: "x", Type: "TEXT"}}},
 	}}
 	full := render(t, schema.Renderer{}, s)
@@ -121,13 +123,15 @@ func TestRendererReduced(t *testing.T) {
 func TestRendererEmpty(t *testing.T) {
 	for _, form := range []schema.Form{schema.DDL, schema.Code, schema.MSchema} {
 		for _, s := range []*schema.Schema{nil, {}} {
-			if got := render(t, schema.Renderer{Form: form, MaxChars: 1}, s); got.Text != "" || got.OverBudget || got.Reduced != nil {
+			if got := render(t, schema.Renderer{Form: form, MaxChars: 1}, s); got.Text != "" || got.OverBudget ||
+				got.Reduced != nil {
 				t.Errorf("%v of an empty schema: %+v", form, got)
 			}
 		}
 	}
 	bare := &schema.Schema{Tables: []schema.Table{{Name: "t"}}}
-	for form, want := range map[schema.Form]string{schema.DDL: "CREATE TABLE t;\n", schema.Code: "t\n", schema.MSchema: "【Schema】\n# Table: t\n[\n]\n"} {
+	for form, want := range map[schema.Form]string{schema.DDL: "CREATE TABLE t;\n", schema.Code: "t\n",
+		schema.MSchema: "【Schema】\n# Table: t\n[\n]\n"} {
 		if got := render(t, schema.Renderer{Form: form}, bare).Text; got != want {
 			t.Errorf("%v of a table without columns: %q, want %q", form, got, want)
 		}
@@ -150,11 +154,14 @@ func TestRendererExamples(t *testing.T) {
 	}{
 		{"three by default", schema.Renderer{}, schematest.Profile(many...), "0, 1, 2"},
 		{"as many as asked for", schema.Renderer{Examples: 5}, schematest.Profile(many...), "0, 1, 2, 3, 4"},
-		{"at most fifteen", schema.Renderer{Examples: 99}, schematest.Profile(many...), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"},
+		{"at most fifteen", schema.Renderer{Examples: 99}, schematest.Profile(many...),
+			"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"},
 		{"negative: none", schema.Renderer{Examples: -1}, schematest.Profile(many...), ""},
 		{"switched off", schema.Renderer{WithoutValues: true, Examples: 5}, schematest.Profile(many...), ""},
-		{"what cannot be shown gives way to the next", schema.Renderer{Examples: 2}, schematest.Profile("a\nb", []byte("x"), "c", nil, "d"), `"c", "d"`},
-		{"too long for a prompt", schema.Renderer{}, schematest.Profile(strings.Repeat("a", 65), strings.Repeat("b", 64)), `"` + strings.Repeat("b", 64) + `"`},
+		{"what cannot be shown gives way to the next", schema.Renderer{Examples: 2},
+			schematest.Profile("a\nb", []byte("x"), "c", nil, "d"), `"c", "d"`},
+		{"too long for a prompt", schema.Renderer{}, schematest.Profile(strings.Repeat("a", 65), strings.Repeat("b", 64)),
+			`"` + strings.Repeat("b", 64) + `"`},
 		{"each once", schema.Renderer{}, schematest.Profile("a", "a", "b"), `"a", "b"`},
 		{
 			"frequent values where there are no examples", schema.Renderer{},
@@ -190,7 +197,8 @@ func generated(n, columns int) *schema.Schema {
 		}
 		t.Columns = append(t.Columns, schema.Column{Name: "parent_id", Type: "INTEGER"})
 		if i > 0 {
-			t.ForeignKeys = []schema.ForeignKey{{Columns: []string{"parent_id"}, RefTable: s.Tables[i-1].Name, RefColumns: []string{"id"}}}
+			t.ForeignKeys = []schema.ForeignKey{{Columns: []string{"parent_id"}, RefTable: s.Tables[i-1].Name,
+				RefColumns: []string{"id"}}}
 		}
 		s.Tables = append(s.Tables, t)
 	}
@@ -254,13 +262,17 @@ func TestRendererText(t *testing.T) {
 		r         schema.Renderer
 		want, why string
 	}{
-		{schema.Renderer{}, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone; model: a model's ''' word\n",
+		{schema.Renderer{}, "hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: " +
+			"Title alone; model: a model's ''' word\n",
 			"a person's word wins, a model's fills the gaps, cleaned"},
-		{schema.Renderer{WithoutExpertText: true, WithoutModelText: true}, "hero(both, expert, model, neither)\n", "names alone"},
+		{schema.Renderer{WithoutExpertText: true, WithoutModelText: true}, "hero(both, expert, model, neither)\n",
+			"names alone"},
 		{schema.Renderer{WithoutModelText: true},
-			"hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone\n", "no word of a model"},
+			"hero(both, expert, model, neither) -- one hero a row; both: a person's word, 1 good; expert: Title alone\n",
+			"no word of a model"},
 		{schema.Renderer{WithoutExpertText: true},
-			"hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n", "no word of a person, tables and values included"},
+			"hero(both, expert, model, neither) -- both: a guess; model: a model's ''' word\n",
+			"no word of a person, tables and values included"},
 	} {
 		tc.r.Form = schema.Code
 		got := render(t, tc.r, described)

@@ -39,11 +39,13 @@ func outline(s *schema.Schema) []string {
 // joins.
 func chain() *schema.Schema {
 	table := func(name string, columns ...string) schema.Table {
-		t := schema.Table{Name: name, Definition: "CREATE TABLE " + name, PrimaryKey: []string{"id"}, Columns: []schema.Column{{Name: "id"}}}
+		t := schema.Table{Name: name, Definition: "CREATE TABLE " + name, PrimaryKey: []string{"id"},
+			Columns: []schema.Column{{Name: "id"}}}
 		for _, c := range columns {
 			t.Columns = append(t.Columns, schema.Column{Name: c})
 			if ref, ok := strings.CutSuffix(c, "_id"); ok {
-				t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: []string{c}, RefTable: ref, RefColumns: []string{"id"}})
+				t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: []string{c}, RefTable: ref,
+					RefColumns: []string{"id"}})
 			}
 		}
 		return t
@@ -81,11 +83,13 @@ func TestRestrict(t *testing.T) {
 			want:  []string{"course(id title lecturer_id) -> lecturer", "lecturer(id name)"}},
 		{why: "a bridge on the shortest path, not the longer way round",
 			links: []schema.TableLink{link("student"), link("course")},
-			want:  []string{"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course", "course(id title lecturer_id)"}},
+			want: []string{"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course",
+				"course(id title lecturer_id)"}},
 		{why: "two bridges on one path",
 			links: []schema.TableLink{link("student"), link("lecturer")},
 			want: []string{
-				"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course", "course(id title lecturer_id) -> lecturer",
+				"student(id name born)", "enrolment(id student_id course_id grade) -> student -> course",
+				"course(id title lecturer_id) -> lecturer",
 				"lecturer(id name)",
 			}},
 		{why: "a self reference stays",
@@ -102,7 +106,8 @@ func TestRestrict(t *testing.T) {
 			want:  []string{"course(id lecturer_id)"}},
 		{why: "a bridge shows no key to a table left out",
 			links: []schema.TableLink{link("enrolment", "grade"), link("lecturer", "name")},
-			want:  []string{"enrolment(id course_id grade) -> course", "course(id lecturer_id) -> lecturer", "lecturer(id name)"}},
+			want: []string{"enrolment(id course_id grade) -> course", "course(id lecturer_id) -> lecturer",
+				"lecturer(id name)"}},
 		{why: "a table linked twice: columns united",
 			links: []schema.TableLink{link("student", "born"), link("STUDENT", "NAME")},
 			want:  []string{"student(id name born)"}},
@@ -117,7 +122,8 @@ func TestRestrict(t *testing.T) {
 			links:   []schema.TableLink{link("teacher"), link("island", "name", "size"), {Schema: "aux", Table: "x"}},
 			want:    []string{"island(id name)"},
 			unknown: []string{"teacher", "island.size", "aux.x"}},
-		{why: "nothing known: the whole schema", links: []schema.TableLink{link("teacher")}, want: outline(chain()), unknown: []string{"teacher"}},
+		{why: "nothing known: the whole schema", links: []schema.TableLink{link("teacher")}, want: outline(chain()),
+			unknown: []string{"teacher"}},
 		{why: "nothing linked: the whole schema", want: outline(chain())},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -137,7 +143,8 @@ func TestRestrict(t *testing.T) {
 }
 
 func TestRestrictDefinition(t *testing.T) {
-	got, _ := chain().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "student", Columns: []string{"name"}}, {Table: "island"}}})
+	got, _ := chain().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "student", Columns: []string{"name"}},
+		{Table: "island"}}})
 	for _, table := range got.Tables {
 		if shown := table.Definition != ""; shown != (table.Name == "island") {
 			t.Errorf("%s: CREATE text %q; only a table with all its columns may show it", table.Name, table.Definition)
@@ -154,7 +161,8 @@ func TestRestrictAttached(t *testing.T) {
 	})
 	got, _ := s.Restrict(schema.Links{Tables: []schema.TableLink{{Schema: "archive", Table: "lines"}, {Table: "orders"}}})
 	golden.Equal(t, []string{"orders(id customer date)", "lines(order)"}, outline(got))
-	got, _ = s.Restrict(schema.Links{Tables: []schema.TableLink{{Schema: "archive", Table: "lines"}, {Schema: "archive", Table: "orders"}}})
+	got, _ = s.Restrict(schema.Links{Tables: []schema.TableLink{{Schema: "archive", Table: "lines"},
+		{Schema: "archive", Table: "orders"}}})
 	golden.Equal(t, []string{"orders(id date)", "lines(order) -> orders"}, outline(got))
 }
 
@@ -183,7 +191,8 @@ func TestRestrictClosure(t *testing.T) {
 			for _, b := range links.Tables {
 				x, y := strings.ToLower(a.Table), strings.ToLower(b.Table)
 				if (before[x] == before[y]) != (after[x] == after[y]) {
-					t.Errorf("seed %d: %s and %s: joined before %t, after %t", seed, x, y, before[x] == before[y], after[x] == after[y])
+					t.Errorf("seed %d: %s and %s: joined before %t, after %t", seed, x, y, before[x] == before[y],
+						after[x] == after[y])
 				}
 			}
 		}
@@ -248,7 +257,8 @@ func TestGraph(t *testing.T) {
 		calls.Wait()
 	}
 	var none *schema.Schema
-	if got, unknown := none.Graph().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "x"}}}); len(got.Tables) != 0 || len(unknown) != 1 {
+	if got, unknown := none.Graph().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "x"}}}); len(
+		got.Tables) != 0 || len(unknown) != 1 {
 		t.Errorf("no schema: %v, unknown %v", got, unknown)
 	}
 }
@@ -265,7 +275,8 @@ func randomSchema(rng *rand.Rand) *schema.Schema {
 	for range rng.IntN(n + n/2) {
 		t := &s.Tables[rng.IntN(n)]
 		t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{
-			Columns: []string{[]string{"r1", "r2"}[rng.IntN(2)]}, RefTable: s.Tables[rng.IntN(n)].Name, RefColumns: []string{[]string{"id", "c2"}[rng.IntN(2)]},
+			Columns: []string{[]string{"r1", "r2"}[rng.IntN(2)]}, RefTable: s.Tables[rng.IntN(n)].Name,
+			RefColumns: []string{[]string{"id", "c2"}[rng.IntN(2)]},
 		})
 	}
 	return s

@@ -27,17 +27,18 @@ func (s *Schema) SchemaOf(t *Table) string { return cmp.Or(t.Schema, s.Default) 
 // Table is one relation. Its Kind is "table" (with rows of its own), "view" (a stored query) or "virtual" (a virtual
 // table of SQLite; its shadow tables are left out).
 type Table struct {
-	Schema      string       `json:"schema,omitempty"`        // the attached database or schema; "" is the default one
-	Name        string       `json:"name"`                    // name as the engine has it, unquoted
-	Kind        string       `json:"kind"`                    // "table", "view" or "virtual"
-	Columns     []Column     `json:"columns"`                 // columns in the order of the table
-	PrimaryKey  []string     `json:"primary_key,omitempty"`   // columns of the primary key, in its order
-	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`  // keys that this table declares
-	Unique      [][]string   `json:"unique,omitempty"`        // columns of each unique constraint or index but the primary key
-	Description string       `json:"description,omitempty"`   // meaning of a row
-	Definition  string       `json:"definition,omitempty"`    // the engine's CREATE text; "": none, or it shows too much
-	Rows        *int64       `json:"rows,omitempty"`          // number of rows, from a profile; nil: unknown
-	RowsAtLeast bool         `json:"rows_at_least,omitempty"` // the table has more than Rows rows: not all were counted
+	Schema      string       `json:"schema,omitempty"`       // the attached database or schema; "" is the default one
+	Name        string       `json:"name"`                   // name as the engine has it, unquoted
+	Kind        string       `json:"kind"`                   // "table", "view" or "virtual"
+	Columns     []Column     `json:"columns"`                // columns in the order of the table
+	PrimaryKey  []string     `json:"primary_key,omitempty"`  // columns of the primary key, in its order
+	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"` // keys that this table declares
+	// columns of each unique constraint or index but the primary key
+	Unique      [][]string `json:"unique,omitempty"`
+	Description string     `json:"description,omitempty"`   // meaning of a row
+	Definition  string     `json:"definition,omitempty"`    // the engine's CREATE text; "": none, or it shows too much
+	Rows        *int64     `json:"rows,omitempty"`          // number of rows, from a profile; nil: unknown
+	RowsAtLeast bool       `json:"rows_at_least,omitempty"` // the table has more than Rows rows: not all were counted
 }
 
 // Column is one column of a Table.
@@ -57,10 +58,11 @@ type Column struct {
 
 // ForeignKey is a reference from Columns of a table to RefColumns of RefTable.
 type ForeignKey struct {
-	Columns    []string `json:"columns"`              // columns of this table
-	RefSchema  string   `json:"ref_schema,omitempty"` // schema of RefTable; "": the schema of this table
-	RefTable   string   `json:"ref_table"`            // the other table, or this one
-	RefColumns []string `json:"ref_columns"`          // its columns; the primary key is written out if the declaration names none
+	Columns   []string `json:"columns"`              // columns of this table
+	RefSchema string   `json:"ref_schema,omitempty"` // schema of RefTable; "": the schema of this table
+	RefTable  string   `json:"ref_table"`            // the other table, or this one
+	// its columns; the primary key is written out if the declaration names none
+	RefColumns []string `json:"ref_columns"`
 }
 
 // Profile holds facts about a column's values, from a sample of the table's rows.

@@ -193,9 +193,11 @@ func (p *preparer) column(v *columnView, c *Column) {
 	if !p.WithoutExpertText || !p.WithoutModelText {
 		var title, description string
 		if !p.WithoutExpertText {
-			title, description, v.values = prompttext.Comment(c.Title), prompttext.Comment(c.Description), prompttext.Comment(c.Values)
+			title, description, v.values = prompttext.Comment(c.Title), prompttext.Comment(c.Description),
+				prompttext.Comment(c.Values)
 		}
-		if described := prompttext.Comment(c.Described); described != "" && !p.WithoutModelText && (p.WithoutExpertText || description == "") {
+		if described := prompttext.Comment(c.Described); described != "" && !p.WithoutModelText &&
+			(p.WithoutExpertText || description == "") {
 			description = described
 		}
 		if sameWords(title, c.Name) {
@@ -268,7 +270,8 @@ func (p *preparer) foreignKey(i, ref int, k ForeignKey) {
 	key := keyView{p.names(k.Columns), to.name, p.names(k.RefColumns), len(k.Columns) == 1}
 	v.foreignKeys = append(v.foreignKeys, key)
 	references := " REFERENCES " + key.table + "(" + key.refs + ")"
-	v.constraints = append(v.constraints, constraint{text: "FOREIGN KEY (" + key.columns + ")" + references, wide: !key.single})
+	v.constraints = append(v.constraints, constraint{text: "FOREIGN KEY (" + key.columns + ")" + references,
+		wide: !key.single})
 	for _, name := range k.Columns {
 		if c := v.column(&p.s.Tables[i], name); c != nil {
 			c.key = true
@@ -302,7 +305,8 @@ func (p *preparer) names(names []string) string {
 // is, and left out if it is too long or has comments.
 func typeText(declared string) string {
 	text := prompttext.Comment(declared)
-	if strings.Contains(text, "--") || strings.Contains(text, "/*") || utf8.RuneCountInString(declared) > prompttext.MaxCommentRunes {
+	if strings.Contains(text, "--") || strings.Contains(text, "/*") ||
+		utf8.RuneCountInString(declared) > prompttext.MaxCommentRunes {
 		return ""
 	}
 	return text

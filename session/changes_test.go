@@ -29,20 +29,22 @@ func answered(t *testing.T, store session.Store, r *session.Record) {
 		r.Revision++
 	}
 	first := r.State == dialogue.Initializing
-	r.Turns = append(r.Turns, session.Turn{Kind: dialogue.TurnFollowUp, Text: fmt.Sprint("How many orders are there in country ", len(r.Turns), "?")})
+	r.Turns = append(r.Turns, session.Turn{Kind: dialogue.TurnFollowUp,
+		Text: fmt.Sprint("How many orders are there in country ", len(r.Turns), "?")})
 	if first {
 		save(dialogue.SchemaLoading)
 	}
 	save(dialogue.QueryUnderstanding)
 	save(dialogue.GeneratingSQL)
 	save(dialogue.ExecutingQuery)
-	sql := "SELECT count(*) FROM orders JOIN customers ON customers.id = orders.customer_id WHERE customers.country = 'USA'"
+	sql := "SELECT count(*) FROM orders JOIN customers ON customers.id = orders.customer_id " +
+		"WHERE customers.country = 'USA'"
 	r.Turns[len(r.Turns)-1].Answer = &session.Answer{SQL: sql, Confidence: .9, Closing: strings.Repeat("word ", 40)}
 	save(session.Completed)
 }
 
-// TestSaveWritesATurn: the hundredth answer of a conversation in files writes as much as the twentieth, not a hundred turns again.
-// The whole record is written so rarely that it does not matter.
+// TestSaveWritesATurn: the hundredth answer of a conversation in files writes as much as the twentieth, not a hundred
+// turns again. The whole record is written so rarely that it does not matter.
 func TestSaveWritesATurn(t *testing.T) {
 	f, r := openFiles(t), session.New(session.NewID(), time.Unix(0, 0).UTC())
 	path := filepath.Join(f.dir, r.ID+".json")
@@ -85,8 +87,8 @@ func TestSaveWritesATurn(t *testing.T) {
 	}
 }
 
-// TestTornChange cuts a record at many places of its last line, as a crash does. Load gives the revision before with a warning, and
-// the next save goes on from there.
+// TestTornChange cuts a record at many places of its last line, as a crash does. Load gives the revision before with a
+// warning, and the next save goes on from there.
 func TestTornChange(t *testing.T) {
 	f, r := openFiles(t), session.New(session.NewID(), time.Unix(0, 0).UTC())
 	answered(t, f, &r)
@@ -108,7 +110,8 @@ func TestTornChange(t *testing.T) {
 		root := trace.Tracer{}.New("load")
 		got, err := f.Load(trace.NewContext(t.Context(), root), r.ID)
 		if err != nil || got.Revision != want || len(root.Warnings()) != warnings {
-			t.Fatalf("cut after %d of %d bytes: revision %d, %v, warnings %v", cut-last, len(text)-last, got.Revision, err, root.Warnings())
+			t.Fatalf("cut after %d of %d bytes: revision %d, %v, warnings %v", cut-last, len(text)-last, got.Revision, err,
+				root.Warnings())
 		}
 		got.Title = "after"
 		testutil.OK(t, f.Save(t.Context(), got))

@@ -21,11 +21,12 @@ type Correction struct {
 	Join     *schema.Join       `json:"join,omitempty"`
 	Term     string             `json:"user_term,omitempty"`     // the user's word
 	Column   *schema.ColumnName `json:"actual_column,omitempty"` // the meaning of the user's word
-	Text     string             `json:"correction,omitempty"`    // the text, at most 500 characters; with tables, a join or a column: the rest of the user's text
+	// the text, at most 500 characters; with tables, a join or a column: the rest of the user's text
+	Text string `json:"correction,omitempty"`
 }
 
-// inForce leaves out what later corrections take back. A statement could not obey both. Prose that names a table takes back
-// what was said against it, unless it has a word of contrast, and prose with a negation what was said for it.
+// inForce leaves out what later corrections take back. A statement could not obey both. Prose that names a table takes
+// back what was said against it, unless it has a word of contrast, and prose with a negation what was said for it.
 func inForce(all []Correction) (left []Correction) {
 	for i, c := range all {
 		later := func(does func(Correction) bool) bool { return slices.ContainsFunc(all[i+1:], does) }
@@ -38,8 +39,11 @@ func inForce(all []Correction) (left []Correction) {
 				return slices.Contains(l.Tables, t) || slices.Contains(l.compared(), t) || l.speaks(t, false)
 			})
 		})
-		if c.Kind == dialogue.CorrectTable && len(c.Tables)+len(c.Rejected) == 0 || slices.ContainsFunc(c.compared(), refused) ||
-			c.Kind == dialogue.CorrectColumn && later(func(l Correction) bool { return l.Kind == c.Kind && words.Fold(l.Term) == words.Fold(c.Term) }) {
+		if c.Kind == dialogue.CorrectTable && len(c.Tables)+len(c.Rejected) == 0 ||
+			slices.ContainsFunc(c.compared(), refused) ||
+			c.Kind == dialogue.CorrectColumn && later(func(l Correction) bool {
+				return l.Kind == c.Kind && words.Fold(l.Term) == words.Fold(c.Term)
+			}) {
 			continue
 		}
 		left = append(left, c)
@@ -57,12 +61,14 @@ var contrasts = words.Set(`instead rather over than old outdated obsolete deprec
 // speaks reports whether c is prose that names a table, with a negation, or without one and without a contrast.
 func (c Correction) speaks(t schema.TableName, against bool) bool {
 	said := " " + strings.Join(words.Stems(c.Text), " ") + " "
-	if c.Kind != dialogue.CorrectFilter && c.Kind != dialogue.CorrectLogic && c.Kind != dialogue.CorrectText || !strings.Contains(said, " "+strings.Join(words.Stems(t.Name), " ")+" ") {
+	if c.Kind != dialogue.CorrectFilter && c.Kind != dialogue.CorrectLogic && c.Kind != dialogue.CorrectText ||
+		!strings.Contains(said, " "+strings.Join(words.Stems(t.Name), " ")+" ") {
 		return false
 	}
 	return against == slices.ContainsFunc(lex(c.Text), func(w token) bool {
 		word := strings.ToLower(strings.Join(w.parts, "."))
-		return negations[word] || !against && contrasts[word] || strings.HasSuffix(word, "n't") || strings.HasSuffix(word, "n’t")
+		return negations[word] || !against && contrasts[word] || strings.HasSuffix(word, "n't") ||
+			strings.HasSuffix(word, "n’t")
 	})
 }
 
@@ -127,7 +133,8 @@ func (c Correction) Constraint() string {
 		}
 		return "MANDATORY TABLE: " + strings.Join(parts, " ") + more
 	case c.Kind == dialogue.CorrectJoin && c.Join != nil:
-		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " + c.Join.Right.Table.String() + "]" + more
+		return "MANDATORY JOIN: " + c.Join.String() + " between [" + c.Join.Left.Table.String() + ", " +
+			c.Join.Right.Table.String() + "]" + more
 	case c.Kind == dialogue.CorrectColumn && c.Column != nil:
 		return "COLUMN MAPPING: '" + c.Term + "' maps to '" + c.Column.String() + "'" + more
 	case c.Kind == dialogue.CorrectFilter:

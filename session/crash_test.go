@@ -105,7 +105,8 @@ func TestKilled(t *testing.T) {
 		var killed *exec.ExitError
 		if err == nil {
 			if at < 23 || saves != 3 || lines != 4 { // five steps of the first save, three of each later one and of each append
-				t.Errorf("killed at %d steps only; the last process saved %d times and appended %d lines:\n%s", at, saves, lines, out)
+				t.Errorf("killed at %d steps only; the last process saved %d times and appended %d lines:\n%s", at, saves, lines,
+					out)
 			}
 			return
 		} else if !errors.As(err, &killed) || killed.Exited() {
@@ -191,7 +192,8 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestProcesses: each of four processes adds 25 turns to one session. Who loses a save loads again, and no turn is lost.
+// TestProcesses: each of four processes adds 25 turns to one session. Who loses a save loads again, and no turn is
+// lost.
 func TestProcesses(t *testing.T) {
 	if what := task(t); what != nil {
 		f := testutil.Value(session.OpenFiles(what[0]))(t)
@@ -253,10 +255,12 @@ func TestBrokenRecord(t *testing.T) {
 		{"of another session", string(whole), "session \"" + good.ID},
 		{"an unknown state", strings.Replace(string(whole), `"initializing"`, `"dreaming"`, 1), "dreaming"},
 		{"interrupted out of nothing", strings.Replace(string(whole), `"initializing"`, `"interrupted"`, 1), "resume state"},
-		{"resumes where nobody waits", strings.Replace(string(whole), `"initializing"`, `"interrupted","resume_state":"completed"`, 1), "resume state"},
+		{"resumes where nobody waits", strings.Replace(string(whole), `"initializing"`,
+			`"interrupted","resume_state":"completed"`, 1), "resume state"},
 		{"changed after it was written", string(sealed), "checksum"}, // another id
 		{"never saved", strings.Replace(string(whole), `"revision":1`, `"revision":0`, 1), "revision is 0"},
-		{"2 MB", strings.Replace(string(whole), `"config":""`, `"config":"`+strings.Repeat("x", 2<<20)+`"`, 1), "larger than 1048576"},
+		{"2 MB", strings.Replace(string(whole), `"config":""`, `"config":"`+strings.Repeat("x", 2<<20)+`"`, 1),
+			"larger than 1048576"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -271,7 +275,8 @@ func TestBrokenRecord(t *testing.T) {
 			swept, sweep := session.DeleteExpired(t.Context(), f, time.Unix(1000, 0))
 			r := good
 			r.ID = id
-			for call, err := range map[string]error{"Load": load, "Save": f.Save(t.Context(), r), "List": listed, "Sweep": sweep} {
+			for call, err := range map[string]error{"Load": load, "Save": f.Save(t.Context(), r), "List": listed,
+				"Sweep": sweep} {
 				var broken *session.RecordError
 				if !errors.As(err, &broken) || broken.ID != id || broken.File != path || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("%s: %v, want %q", call, err, tt.says)

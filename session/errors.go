@@ -7,7 +7,8 @@ import (
 
 // ErrNotStandalone reports that Confirm needs another wording: the words of a follow-up are incomplete without the
 // earlier questions.
-var ErrNotStandalone = errors.New("session: a follow-up cannot be confirmed as it was asked: give Confirm a wording that stands alone")
+var ErrNotStandalone = errors.New("session: a follow-up cannot be confirmed as it was asked: " +
+	"give Confirm a wording that stands alone")
 
 // StateError reports a call that the state of the conversation does not allow. The conversation is unchanged. From
 // Choose, Correct and Apply it matches ErrInvalidCorrection.

@@ -20,7 +20,8 @@ func Whole(r Record) ([]byte, error) { return r.encode() }
 // States returns all states in the order of a run.
 func States() []State {
 	return []State{
-		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL,
+		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins,
+		dialogue.GeneratingSQL,
 		dialogue.ExecutingQuery, AwaitingCorrection, Completed, Failed, Interrupted,
 	}
 }

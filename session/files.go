@@ -24,9 +24,10 @@ import (
 // A save appends a line with the turns that changed. Where the lines would outgrow the record, it is written as a whole
 // to a new file, flushed and renamed. So a crash leaves the old record or the new one. A line of a record or
 // journal is flushed before the call returns. A crash may leave a part of a line. Load leaves it out, with
-// a warning of the span in its context. The next Save, Journal or Append cuts it off. A record has a checksum as its last field, "sum", as the
-// lines of llm/replay have. Load returns a *RecordError for a record that was changed after it was written. It reads a
-// record without a checksum, of an earlier version, once: it warns in the span of its context and rewrites the record.
+// a warning of the span in its context. The next Save, Journal or Append cuts it off. A record has a checksum as its
+// last field, "sum", as the lines of llm/replay have. Load returns a *RecordError for a record that was changed after
+// it was written. It reads a record without a checksum, of an earlier version, once: it warns in the span of its
+// context and rewrites the record.
 type FileStore struct{ dir string }
 
 // OpenFiles opens a folder of sessions and creates it if it is missing.
@@ -276,7 +277,9 @@ func (j *fileJournal) Append(line []byte) error {
 	if err != nil {
 		return err
 	}
-	return j.files.locked(context.Background(), j.id, func() error { return j.files.append(j.id, j.files.journal(j.id), line) })
+	return j.files.locked(context.Background(), j.id, func() error {
+		return j.files.append(j.id, j.files.journal(j.id), line)
+	})
 }
 
 // append adds a line to a file of a session, after what is whole of it.
@@ -328,8 +331,8 @@ func tail(text []byte) (rest []byte, end int, err error) {
 	return rest, end, nil
 }
 
-// cutTorn makes a journal end with a line end, and returns its length. It adds the line end of a line that is whole, and
-// cuts off any other; torn is the number of that line, or 0.
+// cutTorn makes a journal end with a line end, and returns its length. It adds the line end of a line that is whole,
+// and cuts off any other; torn is the number of that line, or 0.
 func cutTorn(file *os.File) (length int64, torn int, err error) {
 	text, err := io.ReadAll(file)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 func FuzzDecode(f *testing.F) {
 	id := strings.Repeat("0a", 16)
 	r := session.New(id, time.Unix(0, 0).UTC())
-	r.Turns = []session.Turn{{Kind: dialogue.TurnChoice, Option: "t1", Correction: &session.Correction{Kind: dialogue.CorrectText, Text: "x"}}}
+	r.Turns = []session.Turn{{Kind: dialogue.TurnChoice, Option: "t1",
+		Correction: &session.Correction{Kind: dialogue.CorrectText, Text: "x"}}}
 	r.Pending = &session.QuestionError{Kind: dialogue.KindJoin, Options: []session.Option{{ID: "j1"}}}
 	whole := testutil.Value(session.Whole(r))(f)
 	r.Revision++

@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// said is a generated text, with what a person means by it. Of tables that are doubtful the text does not say whether they are
-// wanted: only prose is right.
+// said is a generated text, with what a person means by it. Of tables that are doubtful the text does not say whether
+// they are wanted: only prose is right.
 type said struct {
 	text                     string
 	wanted, refused, doubted []string
@@ -43,11 +43,13 @@ func (p saidParts) list(joint string, tables []string) string {
 }
 
 func (p saidParts) verb() string {
-	return p.of("use", "take", "query", "select", "go with", "read from", "try", "pick", "you should use", "I want", "it should be", "stick with")
+	return p.of("use", "take", "query", "select", "go with", "read from", "try", "pick", "you should use", "I want",
+		"it should be", "stick with")
 }
 
 func (p saidParts) no() string {
-	return p.of("not", "do not use", "don't use", "never use", "avoid", "stop using", "don't read from", "you should not use", "I don't want")
+	return p.of("not", "do not use", "don't use", "never use", "avoid", "stop using", "don't read from",
+		"you should not use", "I don't want")
 }
 
 // draw is one text about two or three tables.
@@ -64,21 +66,26 @@ func (p saidParts) draw() said {
 		{text: p.verb() + " " + a + p.of(" and ", ", ", ", and ") + c, wanted: []string{one[0], third[0]}},
 		{text: p.no() + " " + p.list(p.of(" and ", " or ", " nor "), rest), refused: rest},
 		{text: p.verb() + " " + a + p.of(", not ", " instead of ", " rather than ") + others, wanted: one, refused: rest},
-		{text: p.of("instead of ", "rather than ") + others + p.of(", ", " ") + p.verb() + " " + a, wanted: one, refused: rest},
+		{text: p.of("instead of ", "rather than ") + others + p.of(", ", " ") + p.verb() + " " + a, wanted: one,
+			refused: rest},
 		both(p.verb() + " " + a + p.of(", not ", " not ", ", but not ", " and not ", " instead of ", " rather than ") + b),
 		both(p.no() + " " + b + p.of(", ", ". ", "; ", ", but ", " but ") + p.verb() + " " + a + p.of("", " instead")),
 		both("not " + b + p.of(" but ", ", but ") + a),
-		both(b + p.of(" is wrong", " is old", " is outdated", " is the wrong one") + p.of(", ", "; ", ". ") + p.verb() + " " + a),
+		both(b + p.of(" is wrong", " is old", " is outdated", " is the wrong one") + p.of(", ", "; ", ". ") + p.verb() +
+			" " + a),
 		both(p.verb() + " " + a + p.of(", ", "; ", ". ") + b + p.of(" is wrong", " is old", " is empty", " looks stale")),
 		both(p.of("swap ", "replace ") + b + p.of(" for ", " with ") + a),
 		both(p.of("I prefer ", "prefer ") + a + p.of(" over ", " to ") + b),
 		doubted(p.no()+" "+p.list(p.of(", ", ", and "), names[:3]), names), // a list with commas behind a negation
 		doubted(p.no()+" "+a+p.of(" and ", " or ")+b+", "+c, third),
 		doubted(p.of("not ", "avoid ", "stop using ")+a+", "+b, names[:2]),
-		doubted(p.of(p.verb(), p.no())+" "+a+p.of(" unless ", " only with ", " if it is in ", " of last year with ", ", actually ")+b, names), // words are left over
+		// words are left over
+		doubted(p.of(p.verb(), p.no())+" "+a+p.of(" unless ", " only with ", " if it is in ", " of last year with ",
+			", actually ")+b, names),
 	}
 	s := kinds[p.IntN(len(kinds))]
-	s.text = p.of("", "", "please ", "No, ", "Sorry, ", "no, please ") + s.text + p.of("", "", " please", ", thanks", ".", " thank you!")
+	s.text = p.of("", "", "please ", "No, ", "Sorry, ", "no, please ") + s.text + p.of("", "", " please", ", thanks", ".",
+		" thank you!")
 	return s
 }
 
@@ -93,13 +100,15 @@ func (s said) inverted(c session.Correction) bool {
 // right reports whether a reading says all that the text says.
 func (s said) right(c session.Correction) bool {
 	same := func(tables []schema.TableName, names []string) bool {
-		return len(tables) == len(names) && !slices.ContainsFunc(tables, func(t schema.TableName) bool { return !slices.Contains(names, t.Name) })
+		return len(tables) == len(names) && !slices.ContainsFunc(tables, func(t schema.TableName) bool {
+			return !slices.Contains(names, t.Name)
+		})
 	}
 	return c.Kind == dialogue.CorrectTable && same(c.Tables, s.wanted) && same(c.Rejected, s.refused)
 }
 
-// TestGenerated: of 500 texts no one is read as its opposite, whatever is read is all that the text says, and at least three of
-// five are read as a form.
+// TestGenerated: of 500 texts no one is read as its opposite, whatever is read is all that the text says, and at least
+// three of five are read as a form.
 func TestGenerated(t *testing.T) {
 	p := saidParts{rand.New(rand.NewPCG(5, 6))}
 	const texts = 500

@@ -57,7 +57,8 @@ func namePart(text string, i int) (part string, quoted bool, length int) {
 			piece, after, ends := strings.Cut(rest, closing)
 			inside += piece
 			rest = after
-			if found = ends; !found || closing != `"` && closing != "`" && closing != "]" && closing != "'" || !strings.HasPrefix(rest, closing) {
+			if found = ends; !found || closing != `"` && closing != "`" && closing != "]" && closing != "'" ||
+				!strings.HasPrefix(rest, closing) {
 				break
 			}
 			inside += closing

@@ -54,11 +54,13 @@ var (
 	articles = words.Set(`the a an please`)
 	nouns    = words.Set(`table tables one ones`) // say that the name beside them is that of a table
 	// Words that never name a table that the schema does not have.
-	general = words.Set(`nothing none nobody anything everything all any result results answer answers count counts number numbers ` +
-		`total totals figure figures query sql data`)
+	general = words.Set(
+		`nothing none nobody anything everything all any result results answer answers count counts number numbers ` +
+			`total totals figure figures query sql data`)
 )
 
-// field is a word of a text as the forms read it: a name of the schema, what stands where a name should, or a word as it is.
+// field is a word of a text as the forms read it: a name of the schema, what stands where a name should, or a word as
+// it is.
 type field struct {
 	// code is T for a table that the text calls one, t for another one, a for one whose name a column has, too; C for a
 	// column behind its table, K for such a name that is unknown; U for an unknown name that is quoted or called a table,
@@ -117,7 +119,8 @@ func (r *reader) trim() {
 }
 
 func (r *reader) trimEnd() {
-	for n := len(r.tokens); n > 0 && (r.polite(n-1) || r.word(n-1) == "you" && r.word(n-2) == "thank" || r.mark(n-1, ".!,;")); n-- {
+	for n := len(r.tokens); n > 0 && (r.polite(n-1) || r.word(n-1) == "you" && r.word(n-2) == "thank" ||
+		r.mark(n-1, ".!,;")); n-- {
 		r.tokens = r.tokens[:n-1]
 	}
 }
@@ -205,7 +208,8 @@ func (r *reader) unknown(i int) string {
 		return ""
 	case w == "":
 		return "U"
-	case r.word(i+1) == "table" && (strings.ContainsAny(w, "_0123456789") || len(r.fault(i).Like) > 0): // "another table" is none
+	// "another table" is none
+	case r.word(i+1) == "table" && (strings.ContainsAny(w, "_0123456789") || len(r.fault(i).Like) > 0):
 		return "U"
 	case general[w]:
 		return ""

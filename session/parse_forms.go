@@ -45,8 +45,9 @@ const (
 		`must equal|should equal|should match|is (?:foreign )?key (?:to|of|for|into)|is (?:equal|linked|joined|related|connected|tied) (?:to|with)|is same as`
 	tie   = `(?:join|connect|link|match|relate|tie) `
 	modal = `(?:(?:can|could|will|would) you |(?:i|you|we|they|it) (?:mean|meant|want|should|must|need to|have to|is|should be|must be) |it's )?`
-	sides = `(?P<left>[CK]\d+) (?:` + equal + `) (?P<right>[CK]\d+) (?:\) )?(?:to join |(?:is|are) (?:(?:right|correct) )?(?:join|key|condition|join condition) )?$`
-	on    = `(?:(?:on|by|via|using|through|with|:) )?(?:\( )?`
+	sides = `(?P<left>[CK]\d+) (?:` + equal +
+		`) (?P<right>[CK]\d+) (?:\) )?(?:to join |(?:is|are) (?:(?:right|correct) )?(?:join|key|condition|join condition) )?$`
+	on = `(?:(?:on|by|via|using|through|with|:) )?(?:\( )?`
 )
 
 // Texts that are forms of tables: yes are those to use, no those not to use.
@@ -54,26 +55,31 @@ var tableForms = forms(
 	dismissed+`(?P<lead>`+lead+`|both )?(?P<yes>`+aList+`)`+end,
 	`^(?P<no>`+refusals+`)`,
 	dismissed+`(?P<lead>`+lead+`)?(?P<yes>`+aList+`)`+end+`(?P<no>(?:`+mark+`)?(?:but )?(?:`+refusals+`|`+instead+end+`))`,
-	dismissed+`(?P<lead>`+lead+`)?(?P<yes>`+aList+`)`+end+`(?:, )?and (?P<no>(?:not|never) (?:(?:with|from|in|use) )?`+aName+`)`,
+	dismissed+`(?P<lead>`+lead+`)?(?P<yes>`+aList+`)`+end+`(?:, )?and (?P<no>(?:not|never) (?:(?:with|from|in|use) )?`+
+		aName+`)`,
 	dismissed+`(?P<no>`+refusals+`|`+instead+`)(?:`+mark+`)?(?:(?:and|but) )?(?P<lead>`+lead+`)(?P<yes>`+aList+`)`+end,
 	dismissed+`(?P<no>`+refuse+`)(?:, )?but (?P<yes>`+aList+`)`+end,
 	`^(?P<no>`+pair+`)`+wrongly+`(?:`+mark+`)(?:(?:so|please) )?(?P<lead>`+lead+`)(?P<yes>`+aList+`)`+end,
 	`^(?P<no>`+pair+`)`+wrongly+`(?:`+mark+`|and |but )(?P<yes>`+another+`)`+rightly,
 	dismissed+`(?P<lead>`+lead+`)(?P<yes>`+aList+`)`+end+mark+`(?P<no>`+another+`)`+wrongly,
 	`^(?P<yes>`+pair+`)`+rightly+`(?:(?:`+mark+`|and |but )(?P<no>`+another+`)`+wrongly+`)?`,
-	`^(?:swap|exchange|replace|change|switch|trade) (?:from )?(?P<no>`+pair+`)(?:for|with|by|to|against) (?P<yes>`+pair+`)`+end,
+	`^(?:swap|exchange|replace|change|switch|trade) (?:from )?(?P<no>`+pair+`)(?:for|with|by|to|against) (?P<yes>`+pair+
+		`)`+end,
 	`^(?P<no>`+another+`)should (?:be|have been) (?P<yes>`+another+`)`,
-	`^(?:(?:i|we) would |(?:i|i'd|we|we'd) )?prefer (?P<yes>`+pair+`)(?:(?:over|to|to use|rather than|instead of) (?P<no>`+pair+`))?`,
+	`^(?:(?:i|we) would |(?:i|i'd|we|we'd) )?prefer (?P<yes>`+pair+`)(?:(?:over|to|to use|rather than|instead of) (?P<no>`+
+		pair+`))?`,
 	`^(?P<lead>`+lead+`)(?P<yes>`+pair+`)over (?P<no>`+pair+`)`,
 	`^(?P<yes>`+pair+`)(?:is|are|would be) better than (?P<no>`+pair+`)`,
 )
 
 var joinForms = forms(
-	dismissed+modal+`(?:(?:use|`+tie+`) )?(?:`+tie+`)?(?:(?:(?:them|tables) |[Tt]\d+ (?:(?:,|&|and|with|to) [Tt]\d+ )*)+(?:(?:are|is) )?)?`+
+	dismissed+modal+`(?:(?:use|`+tie+`) )?(?:`+tie+
+		`)?(?:(?:(?:them|tables) |[Tt]\d+ (?:(?:,|&|and|with|to) [Tt]\d+ )*)+(?:(?:are|is) )?)?`+
 		`(?:(?:should be|must be) )?(?:(?:joined|linked|connected|related|matched|they belong together|belong together|joined together) )?`+on+sides,
 	dismissed+`(?:(?:right|correct|proper|join|foreign) )*(?:join|key|condition|link) (?:(?:condition|key) )?(?:(?:is|should be|must be|:) )?`+on+sides,
 	dismissed+modal+tie+`(?P<left>[CK]\d+) (?:with|to|and|on) (?P<right>[CK]\d+) `,
-	dismissed+modal+`join (?P<left>[Tt]\d+) (?:and|with|to) (?P<right>[Tt]\d+) (?:on|using|by|via) (?:\( )?(?P<both>\S+) (?:\) )?`,
+	dismissed+modal+
+		`join (?P<left>[Tt]\d+) (?:and|with|to) (?P<right>[Tt]\d+) (?:on|using|by|via) (?:\( )?(?P<both>\S+) (?:\) )?`,
 )
 
 var columnForms = forms(
@@ -81,7 +87,8 @@ var columnForms = forms(
 	`^map (?P<term>.+?) (?:to|onto) `+means,
 	`^(?:use|take|read|choose|pick) (?:(?:column|field) )?(?P<column>[CK]\d+) (?:for|as|when i say|if i say) (?P<term>.+) `,
 	`^(?:by|with) (?P<term>.+?) i (?:mean|meant) `+means,
-	`^(?:when|if|whenever|where) i (?:say|write|ask for|speak of|talk about) (?P<term>.+?)(?: ,)? i (?:mean|meant|want) `+means,
+	`^(?:when|if|whenever|where) i (?:say|write|ask for|speak of|talk about) (?P<term>.+?)(?: ,)? i (?:mean|meant|want) `+
+		means,
 	`^for (?P<term>.+?)(?: ,)? (?:use|take|read|choose) `+means,
 	`^i (?:mean|meant|want) (?P<column>[CK]\d+) (?:when|if|whenever|where) i (?:say|write|ask for) (?P<term>.+) `,
 	`^what i call (?P<term>.+?) is `+means,
@@ -98,7 +105,8 @@ func forms(list ...string) (all []*regexp.Regexp) {
 	return all
 }
 
-// vocabulary are the words of the forms. No table is called by one, unless it stands in quotes or beside the word table.
+// vocabulary are the words of the forms. No table is called by one, unless it stands in quotes or beside the word
+// table.
 var vocabulary = vocabularyOf(slices.Concat(tableForms, joinForms, columnForms))
 
 func vocabularyOf(all []*regexp.Regexp) map[string]bool {
@@ -141,9 +149,11 @@ func (r *reader) join() (c Correction, err error) {
 
 // What is no word of a user, and what "is", "=" and "should be" give no meaning to.
 var (
-	noTerms  = words.Set(`not no never don't dont cannot avoid stop wrong incorrect neither nor hardly it this that these those they there what which who how he she i you we one`)
+	noTerms = words.Set(
+		`not no never don't dont cannot avoid stop wrong incorrect neither nor hardly it this that these those they there what which who how he she i you we one`)
 	leading  = words.Set(`the a an word words term name expression my please`) // before one
-	noShorts = words.Set(`is are was were why where does did should could would can column field table right correct proper answer filter key join condition only of and or with without`)
+	noShorts = words.Set(
+		`is are was were why where does did should could would can column field table right correct proper answer filter key join condition only of and or with without`)
 )
 
 // column reads the forms of a column.
@@ -188,7 +198,8 @@ func (r *reader) term(group [2]int, short bool) (string, bool) {
 }
 
 // wishes are leads that say what the user wants, which may be anything: "I want revenue, not orders".
-var wishes = regexp.MustCompile(`^(?:(?:i|you|we|i'd) (?:need|want|mean|said|like|would like|asked)|it's|that's)|about $`)
+var wishes = regexp.MustCompile(
+	`^(?:(?:i|you|we|i'd) (?:need|want|mean|said|like|would like|asked)|it's|that's)|about $`)
 
 // table reads the forms of tables.
 func (r *reader) table() (c Correction, err error) {

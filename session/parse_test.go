@@ -125,7 +125,8 @@ func TestParse(t *testing.T) {
 		{"another complaint", "it does not use orders", natural},
 		{"a question without its mark", "should I use orders", natural},
 		{"a reason that names another table", "use orders because I don't trust clients", natural},
-		{"a reason is no table", "select customers not clients because clients is old", "table Customers not clients + because clients is old"},
+		{"a reason is no table", "select customers not clients because clients is old",
+			"table Customers not clients + because clients is old"},
 		{"several", "use tables customers, orders and clients", "table Customers,orders,clients"},
 		{"not used", "do not use table customers", "table  not Customers"},
 		{"not used, without the word", "don't use customers", "table  not Customers"},
@@ -156,7 +157,8 @@ func TestParse(t *testing.T) {
 		{"not these two", "not customers and clients", "table  not Customers,clients"},
 		{"a list of three", "not customers, clients, orders", natural},
 		{"another one instead", "do not use customers, use clients instead", "table clients not Customers"},
-		{"another one instead, with the word", "Don't use table customers. Use the table clients instead, please.", "table clients not Customers"},
+		{"another one instead, with the word", "Don't use table customers. Use the table clients instead, please.",
+			"table clients not Customers"},
 		{"another one", "do not use customers, use clients", "table clients not Customers"},
 		{"instead, and a wish", "do not use customers, use table clients instead, only those of 2020", natural},
 		{"a rejection, and why", "do not use customers, they are old", natural},
@@ -236,7 +238,8 @@ func TestParse(t *testing.T) {
 		{"no and an article", "no the clients table", natural},
 		{"no table", "use customers, no table clients", "table Customers not clients"},
 		{"a column that is a table, too", "join customers and stores using city", "join Customers.city = aux.Stores.city"},
-		{"a column in quotes", "join customers and clients using \"region\"", "!session: the correction cannot be used: the database has no column Customers.region"},
+		{"a column in quotes", "join customers and clients using \"region\"",
+			"!session: the correction cannot be used: the database has no column Customers.region"},
 		{"a dotted name for both", "join customers and clients using orders.id", natural},
 		{"500 characters", strings.Repeat("é", 500), natural},
 	}
@@ -269,18 +272,21 @@ func TestParseErrors(t *testing.T) {
 		{"an unknown table", "use table custmers", "no table custmers; did you mean Customers?"},
 		{"an unknown table in quotes", `use "custmers"`, "no table custmers"},
 		{"an unknown table rejected", "do not use table client", "no table client; did you mean clients?"},
-		{"an unknown column of a join", "join orders.custmer_id with customers.id", "no column orders.custmer_id; did you mean customer_id?"},
+		{"an unknown column of a join", "join orders.custmer_id with customers.id",
+			"no column orders.custmer_id; did you mean customer_id?"},
 		{"an unknown column, and a reason", "orders.cust = customers.id because of history", "no column orders.cust"},
 		{"an unknown table of a join", "orders.customer_id = custmers.id", "no table custmers"},
 		{"an unknown column", "revenue means orders.totals", "no column orders.totals; did you mean total"},
 		{"an unknown table of a column", "map revenue to ordrs.total", "no table ordrs; did you mean orders?"},
 		{"an unknown column that is used", "use orders.totl for revenue", "no column orders.totl"},
-		{"an unknown table and a known one", "use table custs, not customers", "no table custs (the rest applies: do not read Customers"},
+		{"an unknown table and a known one", "use table custs, not customers",
+			"no table custs (the rest applies: do not read Customers"},
 		{"without the word", "use purchases, not orders", "no table purchases (the rest applies: do not read orders"},
 		{"instead of", "use purchases instead of orders", "no table purchases (the rest applies: do not read orders"},
 		{"only names", "purchases, not orders", "no table purchases (the rest applies"},
 		{"not this but that", "not orders but purchases", "no table purchases (the rest applies: do not read orders"},
-		{"another one instead", "do not use orders, use purchase instead", "no table purchase (the rest applies: do not read orders"},
+		{"another one instead", "do not use orders, use purchase instead",
+			"no table purchase (the rest applies: do not read orders"},
 		{"an unknown one rejected", "use orders instead of purchases", "no table purchases (the rest applies: read orders"},
 		{"near a table, without the word", "use custmers", "no table custmers; did you mean Customers?"},
 		{"because", "use table purchases, not orders, because it is new", "no table purchases (the rest applies"},
@@ -291,7 +297,8 @@ func TestParseErrors(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			c, err := session.Parse(tt.text, shop())
 			var bad *session.CorrectionError
-			if !errors.As(err, &bad) || !errors.Is(err, session.ErrInvalidCorrection) || !strings.Contains(err.Error(), tt.says) {
+			if !errors.As(err, &bad) || !errors.Is(err, session.ErrInvalidCorrection) ||
+				!strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %q (%s)", err, tt.says, say(session.Correction{Kind: "x", Text: c.Text}))
 			}
 			if diff := cmp.Diff(session.Correction{}, c); diff != "" {
@@ -306,8 +313,10 @@ func TestParseErrors(t *testing.T) {
 
 // TestCourtesyIsATable: a word of courtesy that is a table is read.
 func TestCourtesyIsATable(t *testing.T) {
-	s := &schema.Schema{Tables: []schema.Table{{Name: "production"}, {Name: "well"}, {Name: "region", Columns: []schema.Column{{Name: "id"}}},
-		{Name: "shops", Columns: []schema.Column{{Name: "region"}}}, {Name: "sites", Columns: []schema.Column{{Name: "region"}}}}}
+	s := &schema.Schema{Tables: []schema.Table{{Name: "production"}, {Name: "well"},
+		{Name: "region", Columns: []schema.Column{{Name: "id"}}},
+		{Name: "shops", Columns: []schema.Column{{Name: "region"}}},
+		{Name: "sites", Columns: []schema.Column{{Name: "region"}}}}}
 	for text, want := range map[string]string{
 		"avoid production, well":            "natural avoid production, well",
 		"use production, well":              "table production,well",
@@ -341,15 +350,21 @@ func TestCorrectionJSON(t *testing.T) {
 	tests := []struct{ why, text, want string }{
 		{"a join", `{"type":"join","tables":["orders","customers"],"join_condition":"orders.customer_id = customers.id"}`,
 			"join orders.customer_id = Customers.id"},
-		{"a join, its other name, bare columns", `{"type":"join_clarification","tables":["orders","customers"],"join_condition":"customer_id=id"}`,
+		{"a join, its other name, bare columns",
+			`{"type":"join_clarification","tables":["orders","customers"],"join_condition":"customer_id=id"}`,
 			"join orders.customer_id = Customers.id"},
 		{"a table", `{"type":"table","selected_table":"ORDERS"}`, "table orders"},
-		{"a table, its other name", `{"type":"table_selection","selected_table":"Order Details","rejected_tables":["clients","\"order-items\""]}`,
+		{"a table, its other name",
+			`{"type":"table_selection","selected_table":"Order Details","rejected_tables":["clients","\"order-items\""]}`,
 			"table Order Details not clients,order-items"},
-		{"tables as objects", `{"type":"table","selected_tables":[{"name":"orders"},{"schema":"aux","name":"stores"},{"name":"Orders"}]}`, "table orders,aux.Stores"},
+		{"tables as objects",
+			`{"type":"table","selected_tables":[{"name":"orders"},{"schema":"aux","name":"stores"},{"name":"Orders"}]}`,
+			"table orders,aux.Stores"},
 		{"only rejected", `{"type":"table","rejected_tables":["aux.stores"]}`, "table  not aux.Stores"},
-		{"a column", `{"type":"column","user_term":" revenue\u0000 ","actual_column":"orders.total"}`, "column 'revenue' orders.total"},
-		{"a column, its other name, one table has it", `{"type":"column_mapping","user_term":"people","actual_column":"population"}`,
+		{"a column", `{"type":"column","user_term":" revenue\u0000 ","actual_column":"orders.total"}`,
+			"column 'revenue' orders.total"},
+		{"a column, its other name, one table has it",
+			`{"type":"column_mapping","user_term":"people","actual_column":"population"}`,
 			"column 'people' city.population"},
 		{"natural", `{"type":"natural_language","correction":"only\n2020"}`, "natural only 2020"},
 		{"a filter", `{"type":"filter","correction":"only 2020"}`, "natural only 2020"},
@@ -362,8 +377,10 @@ func TestCorrectionJSON(t *testing.T) {
 		{"one table", `{"type":"join","join_condition":"orders.id = orders.customer_id"}`, "!one table"},
 		{"no term", `{"type":"column","actual_column":"orders.total"}`, "!a word of the user"},
 		{"no column", `{"type":"column","user_term":"x"}`, "!a word of the user"},
-		{"several tables have it", `{"type":"column","user_term":"x","actual_column":"name"}`, "!2 tables have a column name; write Customers.name or clients.name"},
-		{"a term of 101 characters", `{"type":"column","user_term":"` + strings.Repeat("x", 101) + `","actual_column":"orders.total"}`, "!the limit is 100"},
+		{"several tables have it", `{"type":"column","user_term":"x","actual_column":"name"}`,
+			"!2 tables have a column name; write Customers.name or clients.name"},
+		{"a term of 101 characters", `{"type":"column","user_term":"` + strings.Repeat("x", 101) +
+			`","actual_column":"orders.total"}`, "!the limit is 100"},
 		{"no text", `{"type":"logic"}`, "!it is empty"},
 		{"a text of 501", `{"type":"logic","correction":"` + strings.Repeat("x", 501) + `"}`, "!the limit is 500"},
 	}
@@ -422,9 +439,12 @@ func checkCorrection(t *testing.T, c session.Correction, s *schema.Schema) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"use table orders", "select customers not clients, orders because", "join tables orders and customers on orders.customer_id = customers.id",
-		"do not use 'clients'", "map \"net revenue\" to orders.total", "use orders.total for revenue", "join customers and clients using (id)",
-		"“x” means [the \"big\" one].id!", "instead of clients, use customers", "no. not table clients", "a.b.c.d = e..f", "u means \x00\u2028orders.total",
+		"use table orders", "select customers not clients, orders because",
+		"join tables orders and customers on orders.customer_id = customers.id",
+		"do not use 'clients'", "map \"net revenue\" to orders.total", "use orders.total for revenue",
+		"join customers and clients using (id)",
+		"“x” means [the \"big\" one].id!", "instead of clients, use customers", "no. not table clients", "a.b.c.d = e..f",
+		"u means \x00\u2028orders.total",
 	} {
 		f.Add(seed)
 	}
@@ -432,7 +452,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := session.Parse(text, s)
 		if err != nil {
-			if !errors.Is(err, session.ErrInvalidCorrection) || strings.ContainsFunc(err.Error(), func(r rune) bool { return r == '\n' || words.Hidden(r) }) {
+			if !errors.Is(err, session.ErrInvalidCorrection) || strings.ContainsFunc(err.Error(), func(r rune) bool {
+				return r == '\n' || words.Hidden(r)
+			}) {
 				t.Errorf("%q", err)
 			}
 			return

@@ -11,7 +11,8 @@ import (
 // erp is a schema with tables alike, as people correct answers about them.
 func erp() *schema.Schema {
 	s := &schema.Schema{}
-	for line := range strings.SplitSeq("customers id,name,city;prod_customers id,name,city;orders id,customer_id,total,ordered_on;"+
+	for line := range strings.SplitSeq("customers id,name,city;prod_customers id,name,city;orders "+
+		"id,customer_id,total,ordered_on;"+
 		"order_lines order_id,product_id;products id,name,list_price;payments id,order_id,amount", ";") {
 		name, columns, _ := strings.Cut(line, " ")
 		t := schema.Table{Name: name}

@@ -19,14 +19,15 @@ type QuestionError struct {
 
 // Option is one answer that the user may choose.
 type Option struct {
-	ID         string             `json:"id"`    // the same for equal replies of the model
-	Label      string             `json:"label"` // one line for the user
-	Table      *schema.TableName  `json:"table,omitempty"`
-	Join       *schema.Join       `json:"join,omitempty"`
-	Column     *schema.ColumnName `json:"column,omitempty"`
-	SQL        string             `json:"sql,omitempty"`
-	Rows       *result.Table      `json:"-"`          // the first rows of SQL, only for the user; records and prompts do not have them
-	Confidence float64            `json:"confidence"` // 0..1
+	ID     string             `json:"id"`    // the same for equal replies of the model
+	Label  string             `json:"label"` // one line for the user
+	Table  *schema.TableName  `json:"table,omitempty"`
+	Join   *schema.Join       `json:"join,omitempty"`
+	Column *schema.ColumnName `json:"column,omitempty"`
+	SQL    string             `json:"sql,omitempty"`
+	// the first rows of SQL, only for the user; records and prompts do not have them
+	Rows       *result.Table `json:"-"`
+	Confidence float64       `json:"confidence"` // 0..1
 }
 
 // Error returns the message with the ids and labels of the options.

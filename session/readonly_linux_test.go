@@ -59,7 +59,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	if load != nil || list != nil {
 		t.Errorf("Load: %v; List: %v", load, list)
 	}
-	for call, err := range map[string]error{"Save": save, "Append": write, "Delete": remove, "Journal": open, "OpenFiles": opened} {
+	for call, err := range map[string]error{"Save": save, "Append": write, "Delete": remove, "Journal": open,
+		"OpenFiles": opened} {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: %v, want fs.ErrPermission", call, err)
 		}

@@ -92,7 +92,8 @@ func (r *Record) Turn() int {
 // the parts of a failed correction that still apply. It is -1 without such a turn.
 func (r *Record) Last() int {
 	i := len(r.Turns) - 1
-	for i > 0 && slices.Contains([]string{dialogue.TurnConfirmation, dialogue.TurnPartial, dialogue.TurnStatement}, r.Turns[i].Kind) {
+	for i > 0 && slices.Contains([]string{dialogue.TurnConfirmation, dialogue.TurnPartial, dialogue.TurnStatement},
+		r.Turns[i].Kind) {
 		i--
 	}
 	return i
@@ -116,8 +117,10 @@ const maxSaid = 2000
 
 // forgets finds a correction that takes an earlier one back, and meaning the term that one explains.
 var (
-	forgets = regexp.MustCompile(`(?i)\b(?:forget|ignore|disregard|scrap|undo|take back|no longer|not any ?more|never ?mind|vergiss|olvida|oublie)\b`)
-	meaning = regexp.MustCompile(`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|(?:is|are) (?:defined as|called|the same as)|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
+	forgets = regexp.MustCompile(
+		`(?i)\b(?:forget|ignore|disregard|scrap|undo|take back|no longer|not any ?more|never ?mind|vergiss|olvida|oublie)\b`)
+	meaning = regexp.MustCompile(
+		`(?i)^\W*(?:no,?\s+|by\s+)?(.{1,60}?)\s+(?:means?|(?:is|are) (?:defined as|called|the same as)|refers? to|stands? for|=|heißt|bedeutet|significa|signifie)\s`)
 )
 
 // Said returns the user's statements about words, values and rules in corrections of earlier questions, one line
@@ -127,7 +130,8 @@ var (
 func (r *Record) Said() (lines []string) {
 	var said []Correction
 	for _, t := range r.Turns[:max(0, r.Turn())] {
-		if c := t.Correction; c != nil && (c.Kind == dialogue.CorrectColumn || c.Kind == dialogue.CorrectLogic || meaning.MatchString(c.Text) || forgets.MatchString(c.Text)) {
+		if c := t.Correction; c != nil && (c.Kind == dialogue.CorrectColumn || c.Kind == dialogue.CorrectLogic ||
+			meaning.MatchString(c.Text) || forgets.MatchString(c.Text)) {
 			said = append(said, *c)
 		}
 	}
@@ -138,7 +142,9 @@ func (r *Record) Said() (lines []string) {
 		if size += len(line); size > maxSaid {
 			break
 		}
-		over := forgets.MatchString(c.Text) || slices.ContainsFunc(said[i+1:], func(l Correction) bool { return l.revokes(c) })
+		over := forgets.MatchString(c.Text) || slices.ContainsFunc(said[i+1:], func(l Correction) bool {
+			return l.revokes(c)
+		})
 		if !over && !slices.ContainsFunc(r.Corrections(), func(c Correction) bool { return c.Constraint() == line }) {
 			lines = append([]string{line}, lines...)
 		}
@@ -150,7 +156,9 @@ func (r *Record) Said() (lines []string) {
 func (c Correction) revokes(earlier Correction) bool {
 	if forgets.MatchString(c.Text) {
 		stems := words.Stems(earlier.Text)
-		return slices.ContainsFunc(words.Stems(c.Text), func(w string) bool { return len(w) > 3 && slices.Contains(stems, w) })
+		return slices.ContainsFunc(words.Stems(c.Text), func(w string) bool {
+			return len(w) > 3 && slices.Contains(stems, w)
+		})
 	}
 	a, b := meaning.FindStringSubmatch(c.Text), meaning.FindStringSubmatch(earlier.Text)
 	return a != nil && b != nil && words.Fold(a[1]) == words.Fold(b[1])
@@ -179,7 +187,9 @@ func (r *Record) ChosenBefore(q *QuestionError) (o Option, c Correction) {
 		for _, o := range q.Options {
 			c, _ := q.Correction(o.ID)
 			if c.Kind == dialogue.CorrectTable && slices.Contains(t.Correction.Tables, *o.Table) &&
-				!slices.ContainsFunc(c.Rejected, func(n schema.TableName) bool { return !slices.Contains(t.Correction.Rejected, n) }) {
+				!slices.ContainsFunc(c.Rejected, func(n schema.TableName) bool {
+					return !slices.Contains(t.Correction.Rejected, n)
+				}) {
 				return o, c
 			}
 		}
@@ -230,7 +240,8 @@ func (r Record) Clone() Record {
 
 // Summary returns the entry of r in a list of sessions.
 func (r *Record) Summary() Summary {
-	s := Summary{ID: r.ID, Title: r.Title, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated, Turns: len(r.Turns)}
+	s := Summary{ID: r.ID, Title: r.Title, Scope: r.Scope, State: r.State, Created: r.Created, Updated: r.Updated,
+		Turns: len(r.Turns)}
 	for _, t := range r.Turns {
 		if s.Question == "" {
 			s.Question = t.Text
@@ -280,9 +291,9 @@ func (e *RecordError) Error() string {
 // Unwrap returns the reason.
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// Encode returns the next revision of r for a store. stored is the text that the store has of the session, nil if it has
-// none. If whole is false, the store appends the returned text, a line; otherwise the text replaces stored. A line has
-// only the turns that are new or changed, so a save writes as much after a hundred turns as after one. If the lines
+// Encode returns the next revision of r for a store. stored is the text that the store has of the session, nil if it
+// has none. If whole is false, the store appends the returned text, a line; otherwise the text replaces stored. A line
+// has only the turns that are new or changed, so a save writes as much after a hundred turns as after one. If the lines
 // would outgrow the record, the text is whole.
 //
 // ErrConflict reports that stored is not revision r.Revision. Any other error is ErrInvalidID or a *RecordError.
@@ -309,7 +320,8 @@ func (r Record) Encode(stored []byte) (text []byte, whole bool, err error) {
 	return line, false, nil
 }
 
-// changesOf returns the lines after a record. grows reports whether lines may follow it: it is one line with a checksum.
+// changesOf returns the lines after a record. grows reports whether lines may follow it: it is one line with a
+// checksum.
 func changesOf(text []byte) (lines []byte, grows bool) {
 	first, lines, _ := bytes.Cut(text, []byte("\n"))
 	_, grows, _ = atomicfile.Unsealed(first)
@@ -351,7 +363,8 @@ const changeVersion = 1
 
 // over returns the next revision as a change of now.
 func (r Record) over(now Record) ([]byte, error) {
-	c := recordChange{Turns: unchanged(r.Turns, now.Turns), Transitions: unchanged(r.Transitions, now.Transitions), Record: r}
+	c := recordChange{Turns: unchanged(r.Turns, now.Turns), Transitions: unchanged(r.Transitions, now.Transitions),
+		Record: r}
 	c.Record.Version, c.Record.Revision = version, r.Revision+1
 	c.Record.Turns, c.Record.Transitions = r.Turns[c.Turns:], r.Transitions[c.Transitions:]
 	line, err := atomicfile.Record(changeVersion, c)

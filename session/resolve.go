@@ -195,8 +195,8 @@ func column(s *schema.Schema, name schema.ColumnName) (*schema.ColumnName, error
 	return nil, invalid("%d tables have a column %s; write %s or %s", len(found), found[0].Column, found[0], found[1])
 }
 
-// unknown is the error of a name that the schema does not have, with the names of it that are most like it, in the order
-// of likeness and then of the schema.
+// unknown is the error of a name that the schema does not have, with the names of it that are most like it, in the
+// order of likeness and then of the schema.
 func unknown(what, name string, all []string) error {
 	type like struct {
 		name string
@@ -210,7 +210,8 @@ func unknown(what, name string, all []string) error {
 		}
 	}
 	slices.SortStableFunc(near, func(a, b like) int { return cmp.Compare(b.by, a.by) })
-	e := &CorrectionError{Name: name, Reason: fmt.Sprintf("the database has no %s %s", what, words.Short(words.Line(name), maxTerm))}
+	e := &CorrectionError{Name: name, Reason: fmt.Sprintf("the database has no %s %s", what,
+		words.Short(words.Line(name), maxTerm))}
 	for _, l := range near[:min(3, len(near))] {
 		e.Like = append(e.Like, l.name)
 	}

@@ -40,10 +40,11 @@ func TestHold(t *testing.T) {
 // TestLongTerms: what is said to mean a column is a word or a few.
 func TestLongTerms(t *testing.T) {
 	for text, want := range map[string]string{
-		"red big old net client income means payments.amount":     "column 'red big old net client income' payments.amount",
-		"red big old wet net client income means payments.amount": "natural red big old wet net client income means payments.amount",
-		"net client income is payments.amount":                    "column 'net client income' payments.amount",
-		"our net client income is payments.amount":                "natural our net client income is payments.amount",
+		"red big old net client income means payments.amount": "column 'red big old net client income' payments.amount",
+		"red big old wet net client income means payments.amount": "natural red big old wet net client income means " +
+			"payments.amount",
+		"net client income is payments.amount":     "column 'net client income' payments.amount",
+		"our net client income is payments.amount": "natural our net client income is payments.amount",
 	} {
 		golden.Equal(t, want, say(testutil.Value(session.Parse(text, erp()))(t)), text)
 	}
@@ -51,15 +52,18 @@ func TestLongTerms(t *testing.T) {
 
 // TestCorrectionTexts: a correction in words for a person.
 func TestCorrectionTexts(t *testing.T) {
-	orders, total := schema.TableName{Name: "orders"}, schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "total"}
+	orders, total := schema.TableName{Name: "orders"}, schema.ColumnName{Table: schema.TableName{Name: "orders"},
+		Column: "total"}
 	id := schema.ColumnName{Table: schema.TableName{Name: "customers"}, Column: "id"}
 	for _, tt := range []struct {
 		c    session.Correction
 		want string
 	}{
-		{session.Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{orders}, Text: "for now"}, "read orders; for now"},
+		{session.Correction{Kind: dialogue.CorrectTable, Tables: []schema.TableName{orders}, Text: "for now"},
+			"read orders; for now"},
 		{session.Correction{Kind: dialogue.CorrectTable, Rejected: []schema.TableName{orders}}, "do not read orders"},
-		{session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: total, Right: id}}, "join by orders.total = customers.id"},
+		{session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: total, Right: id}},
+			"join by orders.total = customers.id"},
 		{session.Correction{Kind: dialogue.CorrectColumn, Term: "sum", Column: &total}, "“sum” means orders.total"},
 		{session.Correction{Kind: dialogue.CorrectFilter, Text: "of 2024"}, "filter: of 2024"},
 		{session.Correction{Kind: dialogue.CorrectLogic, Text: "net of tax"}, "rule: net of tax"},
@@ -69,20 +73,25 @@ func TestCorrectionTexts(t *testing.T) {
 	}
 }
 
-// TestChoicesOfMeanings: of words that nothing stands for, the choice of a column is a meaning of the word, and another choice
-// a rule; a choice of an answer corrects nothing.
+// TestChoicesOfMeanings: of words that nothing stands for, the choice of a column is a meaning of the word, and another
+// choice a rule; a choice of an answer corrects nothing.
 func TestChoicesOfMeanings(t *testing.T) {
 	total := schema.ColumnName{Table: schema.TableName{Name: "orders"}, Column: "total"}
-	q := &session.QuestionError{Kind: dialogue.KindMeaning, Message: "what is revenue?", Context: map[string]string{"term": "revenue"}, Options: []session.Option{
-		{ID: "m1", Label: "orders.total", Column: &total}, {ID: "m2", Label: "what was paid"}, {ID: "m3", Label: "this", SQL: "SELECT 1"},
-	}}
-	for id, want := range map[string]string{"m1": "column 'revenue' orders.total", "m2": "natural revenue means what was paid", "m3": "natural "} {
+	q := &session.QuestionError{Kind: dialogue.KindMeaning, Message: "what is revenue?",
+		Context: map[string]string{"term": "revenue"}, Options: []session.Option{
+			{ID: "m1", Label: "orders.total", Column: &total}, {ID: "m2", Label: "what was paid"},
+			{ID: "m3", Label: "this", SQL: "SELECT 1"},
+		}}
+	for id, want := range map[string]string{"m1": "column 'revenue' orders.total",
+		"m2": "natural revenue means what was paid", "m3": "natural "} {
 		golden.Equal(t, want, say(testutil.Value(q.Correction(id))(t)), id)
 	}
-	if c, err := q.Correction("m9"); !errors.Is(err, session.ErrInvalidCorrection) || c.Kind != "" || !strings.Contains(err.Error(), "m1, m2, m3") {
+	if c, err := q.Correction("m9"); !errors.Is(err, session.ErrInvalidCorrection) || c.Kind != "" ||
+		!strings.Contains(err.Error(), "m1, m2, m3") {
 		t.Errorf("%v, %v", c, err)
 	}
-	golden.Equal(t, "the question is not clear: what is revenue?; m1: orders.total; m2: what was paid; m3: this", q.Error(), "the text")
+	golden.Equal(t, "the question is not clear: what is revenue?; m1: orders.total; m2: what was paid; m3: this",
+		q.Error(), "the text")
 	golden.Equal(t, "the question is not clear: it asks about a meaning", q.Public(), "the public text")
 }
 
@@ -96,13 +105,16 @@ func TestTextsOfErrors(t *testing.T) {
 		golden.Equal(t, "session: no "+call+" while the conversation is failed: ask again", err.Error(), call)
 	}
 	stopped := &session.InterruptedError{ID: "7", Err: context.Canceled}
-	if !errors.Is(stopped, context.Canceled) || stopped.Error() != "session: conversation 7 is interrupted and can be resumed: context canceled" {
+	if !errors.Is(stopped, context.Canceled) ||
+		stopped.Error() != "session: conversation 7 is interrupted and can be resumed: context canceled" {
 		t.Error(stopped)
 	}
 	for resume, want := range map[session.State]string{
-		"": "session: completed may not follow failed", dialogue.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
+		"":                     "session: completed may not follow failed",
+		dialogue.GeneratingSQL: "session: completed may not follow failed; resume the session in generating_sql",
 	} {
-		golden.Equal(t, want, (&session.TransitionError{From: session.Failed, To: session.Completed, Resume: resume}).Error(), "a transition")
+		golden.Equal(t, want, (&session.TransitionError{From: session.Failed, To: session.Completed, Resume: resume}).Error(),
+			"a transition")
 	}
 }
 

@@ -8,10 +8,12 @@ import (
 )
 
 // State is the progress of a session. The states in which a question runs are "initializing", "schema_loading",
-// "query_understanding" (tables are chosen), "inferring_joins", "generating_sql" and "executing_query"; see [State.Active].
+// "query_understanding" (tables are chosen), "inferring_joins", "generating_sql" and "executing_query"; see
+// [State.Active].
 type State string
 
-// The states in which a session ended or waits for its user. A session that waits for a choice is in AwaitingCorrection.
+// The states in which a session ended or waits for its user. A session that waits for a choice is in
+// AwaitingCorrection.
 const (
 	AwaitingCorrection State = "awaiting_correction" // a question is pending
 	Completed          State = "completed"
@@ -22,17 +24,20 @@ const (
 // edges lists the states that may follow each state. An interrupted session goes back to the state that it left, which
 // Record.Move checks.
 var edges = map[State][]State{
-	dialogue.Initializing:       {dialogue.SchemaLoading, Failed, Interrupted},
-	dialogue.SchemaLoading:      {dialogue.QueryUnderstanding, Failed, Interrupted},
-	dialogue.QueryUnderstanding: {dialogue.InferringJoins, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	dialogue.InferringJoins:     {dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	dialogue.GeneratingSQL:      {dialogue.ExecutingQuery, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	dialogue.ExecutingQuery:     {Completed, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
-	AwaitingCorrection:          {dialogue.QueryUnderstanding, dialogue.InferringJoins, Failed, Interrupted},
-	Completed:                   {dialogue.QueryUnderstanding, dialogue.InferringJoins},
-	Failed:                      {dialogue.QueryUnderstanding, dialogue.InferringJoins},
+	dialogue.Initializing:  {dialogue.SchemaLoading, Failed, Interrupted},
+	dialogue.SchemaLoading: {dialogue.QueryUnderstanding, Failed, Interrupted},
+	dialogue.QueryUnderstanding: {dialogue.InferringJoins, dialogue.GeneratingSQL, AwaitingCorrection, Failed,
+		Interrupted},
+	dialogue.InferringJoins: {dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	dialogue.GeneratingSQL: {dialogue.ExecutingQuery, dialogue.GeneratingSQL, AwaitingCorrection, Failed,
+		Interrupted},
+	dialogue.ExecutingQuery: {Completed, dialogue.GeneratingSQL, AwaitingCorrection, Failed, Interrupted},
+	AwaitingCorrection:      {dialogue.QueryUnderstanding, dialogue.InferringJoins, Failed, Interrupted},
+	Completed:               {dialogue.QueryUnderstanding, dialogue.InferringJoins},
+	Failed:                  {dialogue.QueryUnderstanding, dialogue.InferringJoins},
 	Interrupted: {
-		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins, dialogue.GeneratingSQL, dialogue.ExecutingQuery, AwaitingCorrection,
+		dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins,
+		dialogue.GeneratingSQL, dialogue.ExecutingQuery, AwaitingCorrection,
 	},
 }
 

@@ -60,8 +60,8 @@ func TestActive(t *testing.T) {
 	}
 }
 
-// TestMove walks from every state to every other one: a record that may not move does not change, and an interrupted one
-// goes back to the state that it left and to no other.
+// TestMove walks from every state to every other one: a record that may not move does not change, and an interrupted
+// one goes back to the state that it left and to no other.
 func TestMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, from := range session.States() {

@@ -27,7 +27,8 @@ var (
 	// ErrInvalidCorrection reports a correction that cannot be used. The session is unchanged. See CorrectionError.
 	ErrInvalidCorrection = errors.New("session: the correction cannot be used")
 	// ErrMaxCorrections reports that the question already has MaxCorrections corrections. Ask it in other words.
-	ErrMaxCorrections = errors.New("session: all corrections of the question are used; ask it in other words, or write the SQL by hand")
+	ErrMaxCorrections = errors.New("session: all corrections of the question are used; ask it in other words, " +
+		"or write the SQL by hand")
 )
 
 // Store stores sessions. [MemoryStore], [FileStore] and the module session/pgstore implement it;
@@ -98,7 +99,9 @@ func (f Filter) Apply(all []Summary) []Summary {
 	all = slices.DeleteFunc(all, func(s Summary) bool {
 		return len(f.States) > 0 && !slices.Contains(f.States, s.State) || !f.Every && s.Scope != f.Scope
 	})
-	slices.SortFunc(all, func(a, b Summary) int { return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b Summary) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(a.ID, b.ID))
+	})
 	if limit := cmp.Or(f.Limit, 10); limit > 0 {
 		all = all[:min(limit, len(all))]
 	}

@@ -63,7 +63,8 @@ func (e *RefusedError) Error() string {
 // tables. It is linear in len(sql).
 func (d Dialect) Check(sql string) (*Statement, error) {
 	if len(sql) > sqlshape.MaxStatement {
-		return nil, &RefusedError{Reason: reasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql), sqlshape.MaxStatement)}
+		return nil, &RefusedError{Reason: reasonTooLong, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(sql),
+			sqlshape.MaxStatement)}
 	}
 	if !utf8.ValidString(sql) {
 		return nil, &RefusedError{Reason: reasonNotUTF8, Detail: "the text is not valid UTF-8"}
@@ -79,7 +80,8 @@ func (d Dialect) Check(sql string) (*Statement, error) {
 		start := l.pos
 		kind := l.scan()
 		if kind != String && kind != QuotedName && strings.IndexFunc(sql[start:l.pos], words.IsInvisible) >= 0 {
-			return nil, &RefusedError{Reason: reasonInvisible, Detail: "an invisible character stands outside of strings and quoted names"}
+			return nil, &RefusedError{Reason: reasonInvisible,
+				Detail: "an invisible character stands outside of strings and quoted names"}
 		}
 		if kind == Space || kind == Comment && !d.ExecutableComments {
 			continue
@@ -218,11 +220,13 @@ func (c *checker) verdict(d Dialect) error {
 	writes := c.first.Kind == Word && changes(c.first.Text) || c.verb.Kind == Word && changes(c.verb.Text)
 	switch {
 	case c.several:
-		return &RefusedError{Reason: reasonSeveral, Detail: "one statement only: remove what follows the first semicolon", Writes: writes || c.writes}
+		return &RefusedError{Reason: reasonSeveral, Detail: "one statement only: remove what follows the first semicolon",
+			Writes: writes || c.writes}
 	case writes && c.verb.Kind == Word:
 		return &RefusedError{Reason: reasonNotReadOnly, Detail: "WITH leads to " + strings.ToUpper(c.verb.Text), Writes: true}
 	case writes:
-		return &RefusedError{Reason: reasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text), Writes: true}
+		return &RefusedError{Reason: reasonNotReadOnly, Detail: "the statement starts with " + strings.ToUpper(c.first.Text),
+			Writes: true}
 	case c.boxed && !d.BracketedQueries:
 		return &RefusedError{Reason: reasonNotAQuery, Detail: "the statement starts with a bracket"}
 	case c.first.Kind != Word:
@@ -282,7 +286,8 @@ func changes(word string) bool {
 	return isOneOf(word,
 		"INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "UPSERT", "TRUNCATE",
 		"CREATE", "DROP", "ALTER", "RENAME", "COMMENT", "GRANT", "REVOKE",
-		"ATTACH", "DETACH", "PRAGMA", "VACUUM", "REINDEX", "ANALYZE", "ANALYSE", "OPTIMIZE", "REPAIR", "CLUSTER", "CHECKPOINT", "REFRESH",
+		"ATTACH", "DETACH", "PRAGMA", "VACUUM", "REINDEX", "ANALYZE", "ANALYSE", "OPTIMIZE", "REPAIR", "CLUSTER",
+		"CHECKPOINT", "REFRESH",
 		"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "LOCK", "UNLOCK",
 		"SET", "RESET", "USE", "DECLARE", "PREPARE", "EXECUTE", "DEALLOCATE", "DISCARD", "CALL", "DO", "EXEC",
 		"COPY", "LOAD", "IMPORT", "EXPORT", "INSTALL", "UNLOAD", "HANDLER", "FLUSH", "KILL", "SHUTDOWN", "PURGE",

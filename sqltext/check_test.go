@@ -12,7 +12,8 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	lite, pg, my, duck, big := sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery()
+	lite, pg, my, duck, big := sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(),
+		sqltext.BigQuery()
 	deep := func(n int) string { return "SELECT " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) }
 	tests := []struct {
 		name, why string
@@ -31,24 +32,30 @@ func TestCheck(t *testing.T) {
 			"SELECT '" + strings.Repeat("x", sqlshape.MaxStatement-9) + "'", "", false,
 		},
 		{"deepest", "at the limit", lite, deep(200), deep(200), "", false},
-		{"flat", "depth is no count", lite, "SELECT " + strings.Repeat("(1),", 500) + "1", "SELECT " + strings.Repeat("(1),", 500) + "1", "", false},
-		{"with", "leads to a query", lite, "WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1", "WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1", "", false},
+		{"flat", "depth is no count", lite, "SELECT " + strings.Repeat("(1),", 500) + "1", "SELECT " +
+			strings.Repeat("(1),", 500) + "1", "", false},
+		{"with", "leads to a query", lite, "WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1",
+			"WITH a(x) AS (SELECT 1), b AS (SELECT 2) SELECT 1", "", false},
 		{
 			"with replace", "replace may be a name", lite, "WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace",
 			"WITH replace AS (SELECT 1), x AS (SELECT 2) SELECT * FROM replace", "", false,
 		},
-		{"with query in brackets", "a bracket behind the list", pg, "WITH a AS (SELECT 1) (SELECT 2)", "WITH a AS (SELECT 1) (SELECT 2)", "", false},
+		{"with query in brackets", "a bracket behind the list", pg, "WITH a AS (SELECT 1) (SELECT 2)",
+			"WITH a AS (SELECT 1) (SELECT 2)", "", false},
 		{"bracket", "where the dialect has it", pg, "((SELECT 1)) UNION SELECT 2", "((SELECT 1)) UNION SELECT 2", "", false},
 		{"from first", "where the dialect has it", duck, "FROM t", "FROM t", "", false},
 		{"describe", "where the dialect has it", duck, "describe t", "describe t", "", false},
 		{"summarize", "where the dialect has it", duck, "SUMMARIZE SELECT a FROM t", "SUMMARIZE SELECT a FROM t", "", false},
 		{"summarize elsewhere", "no engine but DuckDB has it", lite, "SUMMARIZE t", "", "not-a-query", false},
 		{"pipes", "GoogleSQL starts with FROM, too", big, "FROM d.t |> SELECT a", "FROM d.t |> SELECT a", "", false},
-		{"Trino", "a bracket, a colon and another catalog", sqltext.Trino(), `(SELECT json_object('a' : "B") FROM memory.d.t)`,
+		{"Trino", "a bracket, a colon and another catalog", sqltext.Trino(),
+			`(SELECT json_object('a' : "B") FROM memory.d.t)`,
 			`(SELECT json_object('a' : "B") FROM memory.d.t)`, "", false},
-		{"question mark operator", "no placeholder in PostgreSQL", pg, "SELECT a ? 'b' FROM t", "SELECT a ? 'b' FROM t", "", false},
+		{"question mark operator", "no placeholder in PostgreSQL", pg, "SELECT a ? 'b' FROM t", "SELECT a ? 'b' FROM t", "",
+			false},
 
-		{"too long", "over the limit", lite, "SELECT '" + strings.Repeat("x", sqlshape.MaxStatement) + "'", "", "too-long", false},
+		{"too long", "over the limit", lite, "SELECT '" + strings.Repeat("x", sqlshape.MaxStatement) + "'", "", "too-long",
+			false},
 		{"not UTF-8", "parsers disagree on it", lite, "SELECT '\xff'", "", "not-utf8", false},
 		{"NUL", "the driver would stop there", lite, "SELECT 1\x00", "", "nul", false},
 		{"string", "no end", lite, "SELECT 'a", "", "unterminated", false},
@@ -58,7 +65,8 @@ func TestCheck(t *testing.T) {
 		{"override in a comment that may be code", "shown, too", my, "SELECT a /* \u2066 */ FROM t", "", "invisible", false},
 		{"zero-width space", "part of a name", lite, "SELECT a\u200b FROM t", "", "invisible", false},
 		{
-			"invisible in quotes", "part of a value or name", lite, "SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t",
+			"invisible in quotes", "part of a value or name", lite,
+			"SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t",
 			"SELECT '\u200b\u202e', \"a\u200b\", [b\u200b], `c\u2066` FROM t", "", false,
 		},
 		{"odd blank", "the engine's affair", lite, "SELECT a\u00a0b FROM t", "SELECT a\u00a0b FROM t", "", false},
@@ -77,7 +85,8 @@ func TestCheck(t *testing.T) {
 		{"bracketed write", "behind the bracket", pg, "(DELETE FROM t)", "", "not-read-only", true},
 		{"with delete", "WITH leads to it", lite, "WITH a AS (SELECT 1) DELETE FROM t", "", "not-read-only", true},
 		{
-			"with columns, update", "WITH leads to it", lite, "WITH RECURSIVE a(x, y) AS (SELECT 1, 2), b AS MATERIALIZED (SELECT 1) update t SET a = 1", "",
+			"with columns, update", "WITH leads to it", lite,
+			"WITH RECURSIVE a(x, y) AS (SELECT 1, 2), b AS MATERIALIZED (SELECT 1) update t SET a = 1", "",
 			"not-read-only", true,
 		},
 		{"explain", "not an answer", lite, "EXPLAIN SELECT 1", "", "not-a-query", false},
@@ -120,7 +129,8 @@ func TestCheck(t *testing.T) {
 func TestLinear(t *testing.T) {
 	const size = 1 << 17
 	for _, unit := range []string{
-		"/**/", ";", "(", "'", "$", "$a", "$$", "E'a'\n", "E'a' --\n", "[", "a.", "a,", "a a,", "IN (\"a\",", "CASE a WHEN 1 THEN ",
+		"/**/", ";", "(", "'", "$", "$a", "$$", "E'a'\n", "E'a' --\n", "[", "a.", "a,", "a a,", "IN (\"a\",",
+		"CASE a WHEN 1 THEN ",
 		"SELECT ", "FROM f(", "(SELECT a.b FROM t,", "AND a.b=1 ", "`", "```", "~~~", ":\nSELECT a\n\n", "<think>", "{",
 	} {
 		text := "SELECT " + strings.Repeat(unit, size/len(unit))

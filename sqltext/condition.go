@@ -243,7 +243,8 @@ func (c *conditions) equal(start, end int) []sqlshape.ColumnRef {
 		return []sqlshape.ColumnRef{*c.at[start].ref, *c.at[at+1].ref}
 	}
 	left, ok := c.at[start]
-	if !ok || c.up(left.end) != "IN" || !c.op(left.end+1, "(") || c.items[left.end+1].match != end-1 || c.up(left.end+2) != "SELECT" {
+	if !ok || c.up(left.end) != "IN" || !c.op(left.end+1, "(") || c.items[left.end+1].match != end-1 ||
+		c.up(left.end+2) != "SELECT" {
 		return nil
 	}
 	i := left.end + 3

@@ -37,35 +37,45 @@ func TestConditions(t *testing.T) {
 		why         string
 	}{
 		{"order of sides", "a=1 AND 2 < b", want{keys: []string{"a = 1", "b > 2"}}, "the column stands on the left"},
-		{"between", "a BETWEEN 1 AND 2 AND b = 3", want{keys: []string{"a BETWEEN 1 AND 2", "b = 3"}}, "its AND joins nothing"},
+		{"between", "a BETWEEN 1 AND 2 AND b = 3", want{keys: []string{"a BETWEEN 1 AND 2", "b = 3"}},
+			"its AND joins nothing"},
 		{"not between", "NOT a BETWEEN 1 AND 2", want{keys: []string{"NOT a BETWEEN 1 AND 2"}}, "NOT stays in front"},
 		{"in list", "a IN ('y', 'x', 'x')", want{keys: []string{"a IN ('x', 'y')"}}, "a list is a set"},
-		{"or group", "(b = 2 or a = 1) and c", want{keys: []string{"(a = 1 OR b = 2)", "c"}}, "one condition, its members in order"},
-		{"and in an or", "(b = 2 AND a = 1) OR c = 3", want{keys: []string{"((a = 1 AND b = 2) OR c = 3)"}}, "no condition of its own"},
-		{"brackets", "((a = 1)) AND ((b = 2 AND c = 3))", want{keys: []string{"a = 1", "b = 2", "c = 3"}}, "brackets around AND mean nothing"},
-		{"literal with AND", "name = 'this AND that'", want{keys: []string{"name = 'this AND that'"}}, "a literal is no word"},
+		{"or group", "(b = 2 or a = 1) and c", want{keys: []string{"(a = 1 OR b = 2)", "c"}},
+			"one condition, its members in order"},
+		{"and in an or", "(b = 2 AND a = 1) OR c = 3", want{keys: []string{"((a = 1 AND b = 2) OR c = 3)"}},
+			"no condition of its own"},
+		{"brackets", "((a = 1)) AND ((b = 2 AND c = 3))", want{keys: []string{"a = 1", "b = 2", "c = 3"}},
+			"brackets around AND mean nothing"},
+		{"literal with AND", "name = 'this AND that'", want{keys: []string{"name = 'this AND that'"}},
+			"a literal is no word"},
 		{"case of literals", "Segment='SME'", want{keys: []string{"segment = 'SME'"}}, "names fold, literals do not"},
 		{
-			"case expression", "CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1", want{keys: []string{"CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1"}},
+			"case expression", "CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1",
+			want{keys: []string{"CASE WHEN a = 1 AND b = 2 THEN 1 ELSE 0 END = 1"}},
 			"AND inside CASE is no cut",
 		},
 		{"columns equal", "b.x = a.x", want{keys: []string{"a.x = b.x"}, equal: 1}, "in order"},
 		{"aggregate", "count(*) > 3", want{keys: []string{"COUNT(*) > 3"}, aggregate: 1}, "belongs into HAVING"},
-		{"nested aggregate", "a > (SELECT avg(a) FROM u)", want{keys: []string{"a > (SELECT AVG(a) FROM u)"}, nested: 1}, "the aggregate is the inner query's"},
+		{"nested aggregate", "a > (SELECT avg(a) FROM u)", want{keys: []string{"a > (SELECT AVG(a) FROM u)"}, nested: 1},
+			"the aggregate is the inner query's"},
 		{
-			"in query", "a IN (SELECT b FROM u WHERE c = 1)", want{keys: []string{"a IN (SELECT b FROM u WHERE c = 1)", "c = 1"}, equal: 1, nested: 1},
+			"in query", "a IN (SELECT b FROM u WHERE c = 1)", want{keys: []string{"a IN (SELECT b FROM u WHERE c = 1)", "c = 1"},
+				equal: 1, nested: 1},
 			"the inner clause counts for itself",
 		},
 		{
 			"exists", "NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)",
-			want{keys: []string{"NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", "t.a = u.a"}, equal: 1, nested: 1}, "a join inside",
+			want{keys: []string{"NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", "t.a = u.a"}, equal: 1, nested: 1},
+			"a join inside",
 		},
 		{"unfinished", "a = ", want{keys: []string{"a ="}}, "any text gives something"},
 		{"nothing", "", want{}, "no condition"},
 		{"like", "a like 'x%' and not b", want{keys: []string{"a LIKE 'x%'", "NOT b"}}, "keywords in upper case"},
 		{"is null", "a is not null", want{keys: []string{"a IS NOT NULL"}}, ""},
 		{
-			"functions", "strftime('%Y', d) == '2013' and lower( a )!= 'x'", want{keys: []string{"STRFTIME('%Y', d) = '2013'", "LOWER(a) <> 'x'"}},
+			"functions", "strftime('%Y', d) == '2013' and lower( a )!= 'x'",
+			want{keys: []string{"STRFTIME('%Y', d) = '2013'", "LOWER(a) <> 'x'"}},
 			"one spelling of operators and blanks",
 		},
 	}
@@ -134,7 +144,8 @@ func TestConditionsNamed(t *testing.T) {
 
 // FuzzConditions: no text makes it fail, and every condition says where it stands.
 func FuzzConditions(f *testing.F) {
-	for _, s := range []string{"a = 1 AND (b OR NOT c)", "x IN (SELECT y FROM z WHERE w)", "CASE a WHEN 1 THEN (", "((((", "a BETWEEN b AND c AND d"} {
+	for _, s := range []string{"a = 1 AND (b OR NOT c)", "x IN (SELECT y FROM z WHERE w)", "CASE a WHEN 1 THEN (", "((((",
+		"a BETWEEN b AND c AND d"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, where string) {

@@ -66,7 +66,8 @@ func ExampleStatement_Template() {
 }
 
 func ExampleStatement_Tables() {
-	for _, t := range sqltext.SQLite().Parse("WITH x AS (SELECT 1 FROM main.album) SELECT s.name FROM singer AS s, x").Tables() {
+	for _, t := range sqltext.SQLite().Parse(
+		"WITH x AS (SELECT 1 FROM main.album) SELECT s.name FROM singer AS s, x").Tables() {
 		fmt.Printf("%q %q %q base: %v\n", t.Schema, t.Name, t.Alias, t.Base())
 	}
 	// Output:
@@ -76,7 +77,8 @@ func ExampleStatement_Tables() {
 }
 
 func ExampleStatement_Columns() {
-	for _, c := range sqltext.SQLite().Parse("SELECT s.name FROM singer AS s JOIN album a ON s.id = a.singer WHERE year > 2000").Columns() {
+	for _, c := range sqltext.SQLite().Parse("SELECT s.name FROM singer AS s JOIN album a ON s.id = a.singer " +
+		"WHERE year > 2000").Columns() {
 		fmt.Printf("%q of %q\n", c.Column, c.Table)
 	}
 	// Output:
@@ -87,7 +89,8 @@ func ExampleStatement_Columns() {
 }
 
 func ExampleStatement_Literals() {
-	for _, l := range sqltext.SQLite().Parse("SELECT name FROM singer WHERE country = 'Côte d''Ivoire' AND age > -1").Literals() {
+	for _, l := range sqltext.SQLite().Parse(
+		"SELECT name FROM singer WHERE country = 'Côte d''Ivoire' AND age > -1").Literals() {
 		fmt.Println(l.Kind, l.Value)
 	}
 	// Output:
@@ -96,7 +99,8 @@ func ExampleStatement_Literals() {
 }
 
 func ExampleStatement_Comparisons() {
-	sql := "SELECT 1 FROM singer AS s JOIN album a ON s.id = a.singer WHERE s.country IN ('France', 'Spain') AND 2000 <= a.year"
+	sql := "SELECT 1 FROM singer AS s JOIN album a ON s.id = a.singer WHERE s.country IN ('France', 'Spain') " +
+		"AND 2000 <= a.year"
 	for _, c := range sqltext.SQLite().Parse(sql).Comparisons() {
 		fmt.Print(c.Table, ".", c.Column, " ", c.Op)
 		for _, l := range c.Literals {

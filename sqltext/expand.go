@@ -22,7 +22,8 @@ const (
 // linear in the length of the text, apart from the depth of nesting.
 func (s *Statement) Expand(relation func(schema, name string) (sqlshape.Expansion, bool)) sqlshape.Expansion {
 	p := s.tree()
-	e := expander{parsed: p, relation: relation, state: make([]grown, len(p.queries)), blocks: map[int]sqlshape.Expansion{}}
+	e := expander{parsed: p, relation: relation, state: make([]grown, len(p.queries)),
+		blocks: map[int]sqlshape.Expansion{}}
 	e.index()
 	out := e.block(-1)
 	if p.up(0) == "CREATE" && len(p.queries) > 0 {
@@ -146,7 +147,8 @@ func (e *expander) block(open int) sqlshape.Expansion {
 		}
 		arm := e.query(q)
 		out.Size, out.Arms = add(out.Size, arm.Size), add(out.Arms, arm.Arms)
-		out.Stores, out.Sorts, out.Beside = add(out.Stores, arm.Stores), add(out.Sorts, arm.Sorts), add(out.Beside, arm.Beside)
+		out.Stores, out.Sorts, out.Beside = add(out.Stores, arm.Stores), add(out.Sorts, arm.Sorts),
+			add(out.Beside, arm.Beside)
 		out.Starred, out.Largest = out.Starred || arm.Starred, max(out.Largest, arm.Largest)
 		for i, c := range arm.Columns {
 			if i == len(out.Columns) {

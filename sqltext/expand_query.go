@@ -104,7 +104,8 @@ func (e *expander) sources(q int, out *sqlshape.Expansion) (sources []sqlshape.E
 		g.largest = max(g.largest, src.Largest)
 		sources = append(sources, src)
 		out.Arms = times(out.Arms, max(1, src.Arms))
-		out.Stores, out.Sorts, out.Beside = add(out.Stores, src.Stores+1), add(out.Sorts, src.Sorts), add(out.Beside, src.Beside)
+		out.Stores, out.Sorts, out.Beside = add(out.Stores, src.Stores+1), add(out.Sorts, src.Sorts),
+			add(out.Beside, src.Beside)
 	}
 	g.sources, g.columns = byName, columns
 	return sources, hidden
@@ -146,7 +147,8 @@ func (e *expander) rest(q, listEnd int, columns []sqlshape.OutputColumn) int {
 		}
 		count(i, e.weight(q, i))
 		if e.items[i].Kind == Number && i > query.at[inFrom] { // ORDER BY 1, GROUP BY 1
-			if k, err := strconv.Atoi(e.items[i].Text); err == nil && 0 < k && k <= len(columns) && (e.within(query, inGroup, i) || e.within(query, inOrder, i)) {
+			if k, err := strconv.Atoi(e.items[i].Text); err == nil && 0 < k && k <= len(columns) &&
+				(e.within(query, inGroup, i) || e.within(query, inOrder, i)) {
 				total = add(total, columns[k-1].Size)
 			}
 		}
@@ -226,7 +228,8 @@ func (e *expander) weight(q, i int) int {
 		return 1
 	}
 	switch {
-	case it.role == roleTable, it.role == roleCTE, it.role == roleAlias, it.role == roleFunction, it.role == roleType, e.op(i+1, "."):
+	case it.role == roleTable, it.role == roleCTE, it.role == roleAlias, it.role == roleFunction, it.role == roleType,
+		e.op(i+1, "."):
 		return 1
 	}
 	name, qualified := asciiLower(e.nameOf(i)), e.op(i-1, ".") && i > 1

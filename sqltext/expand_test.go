@@ -46,18 +46,22 @@ func TestExpand(t *testing.T) {
 		{"a CTE that is used once", "WITH c AS (SELECT a FROM t) SELECT a FROM c", 0, 2},
 		{"a CTE that is used twice", "WITH c AS (SELECT a FROM t) SELECT x.a FROM c x JOIN c y ON x.a = y.a", 0, 10},
 		{"a list of values", "SELECT 1 WHERE 1 IN (" + strings.Repeat("1,", 9000) + "1)", 0, 2},
-		{"a recursive CTE", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 9) SELECT i FROM n", 0, 10},
+		{"a recursive CTE", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 9) SELECT i FROM n", 0,
+			10},
 		{"two CTEs that name each other", "WITH x AS (SELECT 1 FROM y), y AS (SELECT 1 FROM x) SELECT * FROM x", 0, 50},
 		{"no query", "DELETE FROM t", 0, 0},
 		{"CTEs that name the one before twice", chained(16, "SELECT x.a FROM $ x, $ y", "SELECT * FROM $"), large, 1 << 30},
-		{"materialized", strings.ReplaceAll(chained(16, "SELECT x.a FROM $ x, $ y", "SELECT * FROM $"), "AS (", "AS MATERIALIZED ("), large, 1 << 30},
+		{"materialized", strings.ReplaceAll(chained(16, "SELECT x.a FROM $ x, $ y", "SELECT * FROM $"), "AS (",
+			"AS MATERIALIZED ("), large, 1 << 30},
 		{"with UNION ALL", chained(16, "SELECT a FROM $ UNION ALL SELECT a FROM $", "SELECT * FROM $"), large, 1 << 30},
 		{"with TABLE", chained(16, "TABLE $ UNION ALL TABLE $", "TABLE $"), large, 1 << 30},
 		{"TABLE in brackets", chained(16, "(TABLE $) UNION ALL (TABLE $)", "SELECT * FROM $"), large, 1 << 30},
-		{"with EXISTS", chained(16, "SELECT 1 WHERE EXISTS (SELECT 1 FROM $) OR EXISTS (SELECT 1 FROM $)", "SELECT * FROM $"), large, 1 << 30},
+		{"with EXISTS", chained(16, "SELECT 1 WHERE EXISTS (SELECT 1 FROM $) OR EXISTS (SELECT 1 FROM $)", "SELECT * FROM $"),
+			large, 1 << 30},
 		{"with IN and a name", chained(16, "SELECT a FROM $ WHERE a IN $", "SELECT * FROM $"), large, 1 << 30},
 		{"the later one first", backwards.String(), large, 1 << 30},
-		{"one inside the other", nested(16, "SELECT a FROM (WITH k AS (%s) SELECT x.a FROM k x, k y)", "SELECT a FROM t"), large, 1 << 30},
+		{"one inside the other", nested(16, "SELECT a FROM (WITH k AS (%s) SELECT x.a FROM k x, k y)", "SELECT a FROM t"),
+			large, 1 << 30},
 		{"a column that is used twice", nested(18, "SELECT a+a AS a FROM (%s)", "SELECT a FROM t"), large, 1 << 30},
 		{"by its table", nested(18, "SELECT s.a+s.a AS a FROM (%s) s", "SELECT a FROM t"), large, 1 << 30},
 		{"with CASE", nested(18, "SELECT CASE WHEN a THEN a END AS a FROM (%s)", "SELECT a FROM t"), large, 1 << 30},
@@ -67,20 +71,28 @@ func TestExpand(t *testing.T) {
 		{"through *", nested(18, "SELECT a+a AS a FROM (SELECT * FROM (%s))", "SELECT a FROM t"), large, 1 << 30},
 		{"in a subquery", nested(18, "SELECT (SELECT max(a, a)) AS a FROM (%s)", "SELECT a FROM t"), large, 1 << 30},
 		{"in VALUES", nested(18, "SELECT column1+column1 AS a FROM (VALUES ((%s)))", "SELECT a FROM t"), large, 1 << 30},
-		{"in WHERE", nested(18, "SELECT a AS a FROM (%s) WHERE a <> a+a", "SELECT a+a AS a FROM t"), 0, 10_000}, // SQLite copies it once a level
-		{"with a CTE's own name for it", chained(18, "SELECT k+k AS a FROM (WITH i(k) AS (SELECT a FROM $) SELECT k FROM i)", "SELECT a FROM $"), large, 1 << 30},
-		{"a keyword for a name", nested(18, "SELECT offset+offset AS a FROM (SELECT a AS offset FROM (%s))", "SELECT a FROM t"), large, 1 << 30},
-		{"a keyword for an alias of a table", nested(16, "SELECT l.a+l.a AS a FROM t qualify JOIN (%s) AS l", "SELECT a FROM t"), large, 1 << 30},
+		// SQLite copies it once a level
+		{"in WHERE", nested(18, "SELECT a AS a FROM (%s) WHERE a <> a+a", "SELECT a+a AS a FROM t"), 0, 10_000},
+		{"with a CTE's own name for it", chained(18, "SELECT k+k AS a FROM (WITH i(k) AS (SELECT a FROM $) SELECT k FROM i)",
+			"SELECT a FROM $"), large, 1 << 30},
+		{"a keyword for a name", nested(18, "SELECT offset+offset AS a FROM (SELECT a AS offset FROM (%s))",
+			"SELECT a FROM t"), large, 1 << 30},
+		{"a keyword for an alias of a table", nested(16, "SELECT l.a+l.a AS a FROM t qualify JOIN (%s) AS l",
+			"SELECT a FROM t"), large, 1 << 30},
 		{"an alias behind the list", nested(10, "SELECT (%s) AS x FROM t WHERE x = x", "SELECT a FROM t"), 10_000, 1 << 30},
 		{"a place in ORDER BY", nested(18, "SELECT (%s) ORDER BY 1", "SELECT a FROM t"), large, 1 << 30},
 		{"a place in GROUP BY", nested(18, "SELECT (%s) FROM t GROUP BY 1", "SELECT a FROM t"), large, 1 << 30},
-		{"a window that is used twice", nested(18, "SELECT sum(1) OVER w + sum(2) OVER w FROM t WINDOW w AS (ORDER BY (%s))", "SELECT a FROM t"), large, 1 << 30},
+		{"a window that is used twice", nested(18, "SELECT sum(1) OVER w + sum(2) OVER w FROM t WINDOW w AS (ORDER BY (%s))",
+			"SELECT a FROM t"), large, 1 << 30},
 		{"arms of a compound in a join", "SELECT " + strings.Repeat("x.a+", 100) + "1 FROM (" +
-			strings.Repeat("SELECT a FROM t UNION ALL ", 40) + "SELECT a FROM t) x, (" + strings.Repeat("SELECT a FROM t UNION ALL ", 40) +
+			strings.Repeat("SELECT a FROM t UNION ALL ", 40) + "SELECT a FROM t) x, (" +
+			strings.Repeat("SELECT a FROM t UNION ALL ", 40) +
 			"SELECT a FROM t) y", large, 1 << 30},
-		{"arms under a group", "SELECT max(a) FROM (" + strings.Repeat("SELECT a FROM t UNION ALL ", 40) + "SELECT a FROM t) GROUP BY b", 0, 300},
+		{"arms under a group", "SELECT max(a) FROM (" + strings.Repeat("SELECT a FROM t UNION ALL ", 40) +
+			"SELECT a FROM t) GROUP BY b", 0, 300},
 		{
-			"a long name that * repeats", `WITH c("` + strings.Repeat("n", 90_000) + `") AS (SELECT 1) SELECT ` + strings.Repeat("c.*,", 300) + "1 FROM c",
+			"a long name that * repeats", `WITH c("` + strings.Repeat("n", 90_000) + `") AS (SELECT 1) SELECT ` +
+				strings.Repeat("c.*,", 300) + "1 FROM c",
 			large, 1 << 30,
 		},
 	}

@@ -21,7 +21,8 @@ import (
 
 // dialects are those a fuzz target runs over.
 func dialects() []sqltext.Dialect {
-	return []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery(), sqltext.Trino()}
+	return []sqltext.Dialect{sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery(),
+		sqltext.Trino()}
 }
 
 // seed gives a fuzz target the replies of the golden table and texts aimed at
@@ -34,13 +35,18 @@ func seed(f *testing.F) {
 		f.Add(c.Reply)
 	}
 	for _, s := range []string{
-		"SELECT 1; DROP TABLE t", "SELECT 1 /* /* */ ; DROP TABLE t --*/", `SELECT '\'; DROP TABLE t --'`, "SELECT 1--1\n;SELECT 2", "SELECT 1 -- a\r;SELECT 2",
-		"SELECT [a;b], `c;d`, \"e;f\", x'00', X'0", "SELECT E'a'\n'\\'';SELECT 2", "SELECT $a$ ; $a$;SELECT 2", "SELECT U&'\\0027';SELECT 2",
+		"SELECT 1; DROP TABLE t", "SELECT 1 /* /* */ ; DROP TABLE t --*/", `SELECT '\'; DROP TABLE t --'`,
+		"SELECT 1--1\n;SELECT 2", "SELECT 1 -- a\r;SELECT 2",
+		"SELECT [a;b], `c;d`, \"e;f\", x'00', X'0", "SELECT E'a'\n'\\'';SELECT 2", "SELECT $a$ ; $a$;SELECT 2",
+		"SELECT U&'\\0027';SELECT 2",
 		"SELECT r'\\';SELECT 2'",
-		"SELECT '''a;''';SELECT 2", "SELECT :a(;) , $b::c(;), #d, @e", "SELECT 1;\ufeff", "\ufeff\ufeffSELECT 1", "SELECT 1\x0b;SELECT 2", "SELECT 1 /*",
+		"SELECT '''a;''';SELECT 2", "SELECT :a(;) , $b::c(;), #d, @e", "SELECT 1;\ufeff", "\ufeff\ufeffSELECT 1",
+		"SELECT 1\x0b;SELECT 2", "SELECT 1 /*",
 		"SELECT 1 /",
-		"SELECT 1.e5,.5e-3,0x1g,1_0", "WITH a(b) AS (SELECT 1) DELETE FROM t", "SELECT CASE a WHEN 1 THEN CASE b WHEN 2 THEN 3 END END FROM t AS x(y)",
-		"SELECT max(a, (SELECT 1)) FILTER (WHERE b) OVER (ORDER BY c) FROM f(a, (SELECT 1 FROM t)) AS x NATURAL JOIN (y JOIN z USING (q))",
+		"SELECT 1.e5,.5e-3,0x1g,1_0", "WITH a(b) AS (SELECT 1) DELETE FROM t",
+		"SELECT CASE a WHEN 1 THEN CASE b WHEN 2 THEN 3 END END FROM t AS x(y)",
+		"SELECT max(a, (SELECT 1)) FILTER (WHERE b) OVER (ORDER BY c) FROM f(a, (SELECT 1 FROM t)) AS x NATURAL JOIN (y " +
+			"JOIN z USING (q))",
 	} {
 		f.Add(s)
 	}
@@ -87,7 +93,8 @@ func FuzzCheck(f *testing.F) {
 				}
 				continue
 			}
-			if checked, parsed := slices.Collect(statement.Tokens()), slices.Collect(d.Parse(stmt).Tokens()); !slices.Equal(checked, parsed) {
+			if checked, parsed := slices.Collect(statement.Tokens()),
+				slices.Collect(d.Parse(stmt).Tokens()); !slices.Equal(checked, parsed) {
 				t.Fatalf("%q has the tokens %v when checked, %v alone", stmt, checked, parsed)
 			}
 			if !strings.Contains(text, stmt) || !utf8.ValidString(stmt) {
@@ -110,8 +117,10 @@ func FuzzCheck(f *testing.F) {
 // random bytes do.
 func TestCheckAgainstSQLite(t *testing.T) {
 	pieces := []string{
-		"SELECT", "1", " ", "\n", ";", ",", "'", "''", "'a'", "\"", "\"b\"", "`", "[", "]", "--", "-", "/*", "*/", "/", "*", "\\", "#", "$", "@", ":", "?", "(", ")",
-		"x'00'", "x", "E'", "\r", "\v", "\f", "\ufeff", "\u00a0", "；", "\u037e", "AS", "UNION", "WITH", "DROP TABLE t", "VALUES(1)", "1e", ".", "0x", "_",
+		"SELECT", "1", " ", "\n", ";", ",", "'", "''", "'a'", "\"", "\"b\"", "`", "[", "]", "--", "-", "/*", "*/", "/", "*",
+		"\\", "#", "$", "@", ":", "?", "(", ")",
+		"x'00'", "x", "E'", "\r", "\v", "\f", "\ufeff", "\u00a0", "；", "\u037e", "AS", "UNION", "WITH", "DROP TABLE t",
+		"VALUES(1)", "1e", ".", "0x", "_",
 		"|", "<", "!", "=",
 	}
 	conn := testutil.Value((&sqlite3.SQLiteDriver{}).Open(":memory:"))(t)

@@ -33,35 +33,47 @@ func TestTables(t *testing.T) {
 		want           []string
 	}{
 		{"one", "no alias", "SELECT a FROM t WHERE 1", []string{"t"}},
-		{"aliases", "with AS, without, quoted", "SELECT 1 FROM t AS x, u y JOIN v \"z z\" ON 1", []string{"t as x", "u as y", "v as z z"}},
+		{"aliases", "with AS, without, quoted", "SELECT 1 FROM t AS x, u y JOIN v \"z z\" ON 1",
+			[]string{"t as x", "u as y", "v as z z"}},
 		{"string alias", "SQLite allows it", "SELECT 1 FROM t AS 'x'", []string{"t as x"}},
 		{"schema", "dots and quotes", "SELECT 1 FROM main.t, [a b].`c.d`", []string{"main.t", "a b.c.d"}},
 		{
-			"joins", "words of joins are no aliases", "SELECT 1 FROM a LEFT JOIN b ON 1 NATURAL JOIN c CROSS JOIN d INNER JOIN e USING (x) FULL OUTER JOIN f",
+			"joins", "words of joins are no aliases", "SELECT 1 FROM a LEFT JOIN b ON 1 NATURAL JOIN c CROSS JOIN d INNER " +
+				"JOIN e USING (x) FULL OUTER JOIN f",
 			[]string{"a", "b", "c", "d", "e", "f"},
 		},
-		{"nested", "in every clause", "SELECT (SELECT 1 FROM a) FROM b WHERE x IN (SELECT 1 FROM c) ORDER BY (SELECT 1 FROM d)", []string{"a", "b", "c", "d"}},
-		{"derived", "a query in FROM has no name", "SELECT 1 FROM (SELECT 1 FROM a) AS x, (SELECT 2) y", []string{" as x", "a", " as y"}},
-		{"bracketed join", "brackets without a query", "SELECT 1 FROM ((a JOIN b ON 1) JOIN (c) ON 1)", []string{"a", "b", "c"}},
+		{"nested", "in every clause", "SELECT (SELECT 1 FROM a) FROM b WHERE x IN (SELECT 1 FROM c) ORDER BY (SELECT 1 " +
+			"FROM d)", []string{"a", "b", "c", "d"}},
+		{"derived", "a query in FROM has no name", "SELECT 1 FROM (SELECT 1 FROM a) AS x, (SELECT 2) y",
+			[]string{" as x", "a", " as y"}},
+		{"bracketed join", "brackets without a query", "SELECT 1 FROM ((a JOIN b ON 1) JOIN (c) ON 1)",
+			[]string{"a", "b", "c"}},
 		{
-			"bracketed join of a query", "the inner brackets hold the query", "SELECT 1 FROM ((SELECT a FROM x) AS y JOIN z AS w ON 1), (((SELECT 1)) JOIN v)",
+			"bracketed join of a query", "the inner brackets hold the query",
+			"SELECT 1 FROM ((SELECT a FROM x) AS y JOIN z AS w ON 1), (((SELECT 1)) JOIN v)",
 			[]string{" as y", "x", "z as w", "", "v"},
 		},
 		{
-			"bracketed arms", "and no list of tables", "SELECT 1 FROM ((SELECT a FROM x) UNION (SELECT a FROM y) ORDER BY 1) AS z, ((SELECT b FROM u) LIMIT 1)",
+			"bracketed arms", "and no list of tables", "SELECT 1 FROM ((SELECT a FROM x) UNION (SELECT a FROM y) " +
+				"ORDER BY 1) AS z, ((SELECT b FROM u) LIMIT 1)",
 			[]string{" as z", "x", "y", "", "u"},
 		},
 		{"compound", "every arm", "SELECT 1 FROM a UNION SELECT 1 FROM b EXCEPT SELECT 1 FROM c", []string{"a", "b", "c"}},
 		{
-			"cte", "names of the list are no tables", "WITH x AS (SELECT 1 FROM a), y(n) AS (SELECT 1 FROM x) SELECT 1 FROM y, b",
+			"cte", "names of the list are no tables", "WITH x AS (SELECT 1 FROM a), y(n) AS (SELECT 1 FROM x) SELECT 1 " +
+				"FROM y, b",
 			[]string{"a", "x (cte)", "y (cte)", "b"},
 		},
-		{"cte scope", "the name ends with its bracket", "SELECT 1 FROM (WITH x AS (SELECT 1) SELECT 1 FROM x) JOIN x", []string{"", "x (cte)", "x"}},
+		{"cte scope", "the name ends with its bracket", "SELECT 1 FROM (WITH x AS (SELECT 1) SELECT 1 FROM x) JOIN x",
+			[]string{"", "x (cte)", "x"}},
 		{"cte schema", "a name with a schema is a table", "WITH x AS (SELECT 1) SELECT 1 FROM main.x", []string{"main.x"}},
-		{"function", "and a query among its arguments", "SELECT 1 FROM t, json_each(t.j, (SELECT 1 FROM u)) AS e", []string{"t", "json_each as e (function)", "u"}},
+		{"function", "and a query among its arguments", "SELECT 1 FROM t, json_each(t.j, (SELECT 1 FROM u)) AS e",
+			[]string{"t", "json_each as e (function)", "u"}},
 		{"alias columns", "a list behind the alias", "SELECT 1 FROM (VALUES (1)) AS x(a, b), t", []string{" as x", "t"}},
-		{"lateral", "a word before the query", "SELECT 1 FROM t, LATERAL (SELECT 1 FROM u) AS x", []string{"t", " as x", "u"}},
-		{"no from", "FROM in other places", "SELECT EXTRACT(YEAR FROM a), trim(BOTH 'x' FROM b) WHERE a IS DISTINCT FROM b", nil},
+		{"lateral", "a word before the query", "SELECT 1 FROM t, LATERAL (SELECT 1 FROM u) AS x",
+			[]string{"t", " as x", "u"}},
+		{"no from", "FROM in other places", "SELECT EXTRACT(YEAR FROM a), trim(BOTH 'x' FROM b) WHERE a IS DISTINCT FROM b",
+			nil},
 		{"two statements", "both", "SELECT 1 FROM a; SELECT 1 FROM b", []string{"a", "b"}},
 		{"delete", "lexed as well as it goes", "DELETE FROM a WHERE b IN (SELECT 1 FROM c)", []string{"a", "c"}},
 		{"unfinished", "what is there", "SELECT a FROM t, (SELECT 1 FROM u", []string{"t", "u"}},
@@ -86,25 +98,30 @@ func TestColumns(t *testing.T) {
 		{"alias hides", "the name is not seen behind an alias", "SELECT t.a FROM t AS x", []string{"t.a"}},
 		{"single", "the only table", "SELECT a, b FROM t", []string{"a=t", "b=t"}},
 		{"several", "the text does not tell", "SELECT a FROM t, u", []string{"a"}},
-		{"outer", "a column of the query around it", "SELECT 1 FROM t AS x WHERE EXISTS (SELECT 1 FROM u WHERE u.a = x.b)", []string{"u.a=u?", "x.b=t?"}},
+		{"outer", "a column of the query around it", "SELECT 1 FROM t AS x WHERE EXISTS (SELECT 1 FROM u WHERE u.a = x.b)",
+			[]string{"u.a=u?", "x.b=t?"}},
 		{"derived", "comes from a query", "SELECT d.a FROM (SELECT b FROM t) AS d", []string{"d.a", "b=t"}},
 		{"schema", "a qualifier of two parts", "SELECT main.t.a FROM main.t", []string{"main.t.a=main.t"}},
 		{
 			"no columns", "aliases, functions, types, windows, units",
-			"SELECT f(a) AS b, CAST(c AS double precision) d, count(*) OVER w, EXTRACT(YEAR FROM e) FROM t WINDOW w AS (ORDER BY g)",
+			"SELECT f(a) AS b, CAST(c AS double precision) d, count(*) OVER w, EXTRACT(YEAR FROM e) " +
+				"FROM t WINDOW w AS (ORDER BY g)",
 			[]string{"a=t", "c=t", "e=t", "g=t"},
 		},
-		{"mention of an alias", "the text does not tell", "SELECT a AS b FROM t ORDER BY b COLLATE NOCASE", []string{"a=t", "b=t"}},
+		{"mention of an alias", "the text does not tell", "SELECT a AS b FROM t ORDER BY b COLLATE NOCASE",
+			[]string{"a=t", "b=t"}},
 		{"star", "names no column", "SELECT t.*, * FROM t", nil},
 		{"using", "and its names", "SELECT 1 FROM t JOIN u USING (a, \"b\")", []string{"a", "b\""}},
 		{"quotes", "the quote is told", "SELECT \"a\", `b`, [c] FROM t", []string{"a=t\"", "b=t`", "c=t["}},
 		{
 			"operands", "of comparisons",
-			"SELECT a FROM t WHERE b = 1 AND 2 < c AND d IS NOT NULL AND e NOT LIKE 'x' AND f IN (g, \"h\") AND i BETWEEN j AND k AND l + 1 > m",
+			"SELECT a FROM t WHERE b = 1 AND 2 < c AND d IS NOT NULL AND e NOT LIKE 'x' AND f IN (g, \"h\") AND i BETWEEN j " +
+				"AND k AND l + 1 > m",
 			[]string{"a=t", "b=t?", "c=t?", "d=t?", "e=t?", "f=t?", "g=t?", "h=t?\"", "i=t?", "j=t?", "k=t?", "l=t", "m=t?"},
 		},
 		{
-			"keywords as names", "where they can be none", "SELECT t.order, \"group\", first, last, key, rows, year FROM t ORDER BY a NULLS LAST",
+			"keywords as names", "where they can be none",
+			"SELECT t.order, \"group\", first, last, key, rows, year FROM t ORDER BY a NULLS LAST",
 			[]string{"t.order=t", "group=t\"", "first=t", "last=t", "key=t", "rows=t", "year=t", "a=t"},
 		},
 	}
@@ -153,7 +170,8 @@ func TestLiterals(t *testing.T) {
 		sql       string
 		want      []string
 	}{
-		{"kinds", "in text order", sqltext.SQLite(), "SELECT 'it''s', 1.5, x'00', \"name\" FROM t", []string{"string it's", "number 1.5", "blob x'00'"}},
+		{"kinds", "in text order", sqltext.SQLite(), "SELECT 'it''s', 1.5, x'00', \"name\" FROM t",
+			[]string{"string it's", "number 1.5", "blob x'00'"}},
 		{
 			"signs", "a minus that can be no subtraction", sqltext.SQLite(), "SELECT -1, a -2, (-3), 4 - 5, a IN (-6), f(x) - 7",
 			[]string{"number -1", "number 2", "number -3", "number 4", "number 5", "number -6", "number 7"},

@@ -18,44 +18,57 @@ func TestOutline(t *testing.T) {
 		name, why, sql string
 		want           outline // without Functions
 	}{
-		{"columns", "plain ones and expressions", "SELECT a, t.\"b c\" AS d, a + 1 e FROM t", outline{Items: []sqlshape.SelectItem{
-			column("a", "a"), {Text: `t."b c"`, Alias: "d", Column: "b c"}, {Text: "a + 1", Alias: "e"}}}},
+		{"columns", "plain ones and expressions", "SELECT a, t.\"b c\" AS d, a + 1 e FROM t",
+			outline{Items: []sqlshape.SelectItem{
+				column("a", "a"), {Text: `t."b c"`, Alias: "d", Column: "b c"}, {Text: "a + 1", Alias: "e"}}}},
 		{
 			"star", "with and without a table", "SELECT *, t.* FROM t",
 			outline{Star: true, Items: []sqlshape.SelectItem{{Text: "*", Star: true}, {Text: "t.*", Star: true}}},
 		},
-		{"star inside", "of a nested query or count", "SELECT count(*) FROM (SELECT * FROM t)", outline{Aggregates: []string{"COUNT"},
-			Items: []sqlshape.SelectItem{{Text: "count(*)", Aggregates: []string{"COUNT"}}}}},
+		{"star inside", "of a nested query or count", "SELECT count(*) FROM (SELECT * FROM t)",
+			outline{Aggregates: []string{"COUNT"},
+				Items: []sqlshape.SelectItem{{Text: "count(*)", Aggregates: []string{"COUNT"}}}}},
 		{"aggregates", "not in nested queries, windows, or of several values",
-			"SELECT max(a) - min(b), sum(c) OVER (), max(d, e), (SELECT count(*) FROM u), avg(f) FILTER (WHERE g) OVER w, count(DISTINCT h) FROM t",
+			"SELECT max(a) - min(b), sum(c) OVER (), max(d, e), (SELECT count(*) FROM u), avg(f) FILTER (WHERE g) OVER w, " +
+				"count(DISTINCT h) FROM t",
 			outline{Aggregates: []string{"MAX", "MIN", "COUNT"}, Items: []sqlshape.SelectItem{
-				{Text: "max(a) - min(b)", Aggregates: []string{"MAX", "MIN"}}, item("sum(c) OVER ()"), item("max(d, e)"), item("(SELECT count(*) FROM u)"),
+				{Text: "max(a) - min(b)", Aggregates: []string{"MAX", "MIN"}}, item("sum(c) OVER ()"), item("max(d, e)"),
+				item("(SELECT count(*) FROM u)"),
 				item("avg(f) FILTER (WHERE g) OVER w"),
 				{Text: "count(DISTINCT h)", Aggregates: []string{"COUNT"}}}}},
-		{"clauses", "all of them", "SELECT DISTINCT a FROM t JOIN u ON 1, v WHERE b = 1 GROUP BY a, lower(b, c) HAVING 1 ORDER BY a DESC, 2 LIMIT 3 OFFSET 4",
+		{"clauses", "all of them", "SELECT DISTINCT a FROM t JOIN u ON 1, v WHERE b = 1 GROUP BY a, lower(b, c) HAVING 1 " +
+			"ORDER BY a DESC, 2 LIMIT 3 OFFSET 4",
 			outline{
-				Items: []sqlshape.SelectItem{column("a", "a")}, GroupBy: []string{"a", "lower(b, c)"}, OrderBy: []string{"a DESC", "2"},
-				Having: true, Limit: true,
+				Items: []sqlshape.SelectItem{column("a", "a")}, GroupBy: []string{"a", "lower(b, c)"},
+				OrderBy: []string{"a DESC", "2"},
+				Having:  true, Limit: true,
 			}},
 		{
-			"nested clauses", "belong to the nested query", "SELECT a FROM (SELECT a FROM t WHERE 1 GROUP BY a ORDER BY a LIMIT 1) WHERE a IN (SELECT 1)",
+			"nested clauses", "belong to the nested query",
+			"SELECT a FROM (SELECT a FROM t WHERE 1 GROUP BY a ORDER BY a LIMIT 1) WHERE a IN (SELECT 1)",
 			outline{Items: []sqlshape.SelectItem{column("a", "a")}},
 		},
-		{"compound", "the order is that of the whole", "SELECT a FROM t WHERE 1 UNION ALL SELECT b FROM u EXCEPT SELECT c FROM v ORDER BY 1 LIMIT 2",
-			outline{Items: []sqlshape.SelectItem{column("a", "a")}, OrderBy: []string{"1"}, Limit: true, SetOps: []string{"UNION ALL", "EXCEPT"}}},
+		{"compound", "the order is that of the whole",
+			"SELECT a FROM t WHERE 1 UNION ALL SELECT b FROM u EXCEPT SELECT c FROM v ORDER BY 1 LIMIT 2",
+			outline{Items: []sqlshape.SelectItem{column("a", "a")}, OrderBy: []string{"1"}, Limit: true,
+				SetOps: []string{"UNION ALL", "EXCEPT"}}},
 		{
 			"cte", "the main query is the outer one", "WITH x AS (SELECT max(a) AS m FROM t GROUP BY b) SELECT m FROM x",
 			outline{Items: []sqlshape.SelectItem{column("m", "m")}},
 		},
-		{"distinct on", "PostgreSQL's list is no item", "SELECT DISTINCT ON (a, b) c FROM t", outline{Items: []sqlshape.SelectItem{column("c", "c")}}},
+		{"distinct on", "PostgreSQL's list is no item", "SELECT DISTINCT ON (a, b) c FROM t",
+			outline{Items: []sqlshape.SelectItem{column("c", "c")}}},
 		{
 			"from distinct", "FROM behind DISTINCT is no clause", "SELECT a FROM t WHERE a IS NOT DISTINCT FROM b",
 			outline{Items: []sqlshape.SelectItem{column("a", "a")}},
 		},
-		{"is null", "anywhere", "SELECT a FROM t WHERE a IS NULL", outline{Items: []sqlshape.SelectItem{column("a", "a")}, IsNull: true}},
-		{"is not null", "is another thing", "SELECT a FROM t WHERE a IS NOT NULL", outline{Items: []sqlshape.SelectItem{column("a", "a")}}},
+		{"is null", "anywhere", "SELECT a FROM t WHERE a IS NULL", outline{Items: []sqlshape.SelectItem{column("a", "a")},
+			IsNull: true}},
+		{"is not null", "is another thing", "SELECT a FROM t WHERE a IS NOT NULL",
+			outline{Items: []sqlshape.SelectItem{column("a", "a")}}},
 		{
-			"using", "in any query, quoted or not, each once", `SELECT a FROM t JOIN u USING (x, "y z") WHERE b IN (SELECT c FROM v JOIN w USING(x, q))`,
+			"using", "in any query, quoted or not, each once",
+			`SELECT a FROM t JOIN u USING (x, "y z") WHERE b IN (SELECT c FROM v JOIN w USING(x, q))`,
 			outline{Items: []sqlshape.SelectItem{column("a", "a")}, Using: []string{"x", "y z", "q"}},
 		},
 		{"using is a name", "in quotes, and no list without a bracket", `SELECT "using" FROM t JOIN u USING`, outline{
@@ -81,7 +94,8 @@ func TestOutline(t *testing.T) {
 }
 
 func TestOutlineWhole(t *testing.T) {
-	s := sqltext.SQLite().Parse("SELECT Sum(a), round(avg(b)) FROM t WHERE c != 'NOT' AND d NOT IN (SELECT sum(e) FROM u WHERE x.except = 1)")
+	s := sqltext.SQLite().Parse("SELECT Sum(a), round(avg(b)) FROM t WHERE c != 'NOT' AND d NOT IN (SELECT sum(e) " +
+		"FROM u WHERE x.except = 1)")
 	golden.Equal(t, []string{"SUM", "ROUND", "AVG"}, s.Outline().Functions, "functions")
 	if !s.Uses("NOT") || s.Uses("EXCEPT") || !s.Uses("<>") || s.Uses("!=") {
 		t.Error("a word or an operator is not found, or found where it is none")

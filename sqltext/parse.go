@@ -271,7 +271,8 @@ func (p *parser) open(i int) int {
 		until = len(p.items)
 	}
 	first := p.behindBrackets(i)
-	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM" || p.up(first) == "TABLE" && p.item(first+1).isName()
+	isQuery := isQueryWord(p.up(first)) || p.d.FromFirst && p.up(first) == "FROM" || p.up(first) == "TABLE" &&
+		p.item(first+1).isName()
 	switch {
 	case p.called != nil:
 		p.push(frame{query: f.query, until: until, source: true, ref: *p.called})
@@ -279,7 +280,8 @@ func (p *parser) open(i int) int {
 	case f.expect:
 		f.expect = false
 		if isQuery && !p.beginsList(i, until) {
-			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true, ref: sqlshape.TableRef{Pos: p.items[i].Pos}})
+			p.push(frame{kind: queryFrame, query: f.query, parent: f.query, until: until, source: true,
+				ref: sqlshape.TableRef{Pos: p.items[i].Pos}})
 		} else {
 			p.push(frame{kind: fromFrame, query: f.query, expect: true, until: until})
 		}
@@ -296,8 +298,8 @@ func (p *parser) open(i int) int {
 	return i + 1
 }
 
-// beginsList reports whether the bracket at item i, which ends at item end, holds a list of tables of which the first is a
-// query in brackets: ((SELECT …) AS a JOIN b), and not ((SELECT …) UNION (SELECT …)).
+// beginsList reports whether the bracket at item i, which ends at item end, holds a list of tables of which the first
+// is a query in brackets: ((SELECT …) AS a JOIN b), and not ((SELECT …) UNION (SELECT …)).
 func (p *parser) beginsList(i, end int) bool {
 	if !p.op(i+1, "(") || p.items[i+1].match < 0 {
 		return false

@@ -176,7 +176,8 @@ func (p *parser) contextual(i int) bool {
 	case "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR":
 		// INTERVAL 1 DAY, EXTRACT(YEAR FROM x), TIMESTAMPDIFF(YEAR, a, b)
 		call := p.top().call
-		return p.up(i-2) == "INTERVAL" || p.op(i-1, "(") && (call == "EXTRACT" || call == "TIMESTAMPDIFF" || call == "TIMESTAMPADD")
+		return p.up(i-2) == "INTERVAL" || p.op(i-1, "(") && (call == "EXTRACT" || call == "TIMESTAMPDIFF" ||
+			call == "TIMESTAMPADD")
 	}
 	return false
 }

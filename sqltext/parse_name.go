@@ -69,6 +69,7 @@ func (p *parsed) endsOperand(i int) bool {
 		}
 		return it.Text == ")" || it.Text == "]"
 	}
-	return it.role == roleColumn || it.role == roleType || it.up == "END" || it.up == "NULL" || it.up == "TRUE" || it.up == "FALSE" ||
+	return it.role == roleColumn || it.role == roleType || it.up == "END" || it.up == "NULL" || it.up == "TRUE" ||
+		it.up == "FALSE" ||
 		strings.HasPrefix(it.up, "CURRENT_")
 }

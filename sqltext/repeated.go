@@ -16,7 +16,8 @@ import (
 // the query (ON, WHERE, USING) lead from its columns and from constants to a whole key of each table. It ignores
 // SUM(DISTINCT), SUM over a CASE with numbers as results, averages, counts and nested queries. It also ignores a sum
 // if one of its tables is not repeated.
-func (s *Statement) Repeated(keys func(sqlshape.TableRef) [][]string, has func(t sqlshape.TableRef, column string) bool) (found []sqlshape.Repetition) {
+func (s *Statement) Repeated(keys func(sqlshape.TableRef) [][]string,
+	has func(t sqlshape.TableRef, column string) bool) (found []sqlshape.Repetition) {
 	r := repetitions{s: s, keys: keys, has: has, query: s.outerQuery()}
 	for _, t := range s.Tables() {
 		if t.Query == r.query {
@@ -75,7 +76,8 @@ func (r *repetitions) place(c sqlshape.ColumnRef) (place, bool) {
 	return place{at, name}, at >= 0
 }
 
-// outerQuery returns the Query of the relations of the outer SELECT, which a WITH list may stand before; -1: there is none.
+// outerQuery returns the Query of the relations of the outer SELECT, which a WITH list may stand before; -1: there is
+// none.
 func (s *Statement) outerQuery() int {
 	depth, selected := 0, false
 	for t := range s.Tokens() {

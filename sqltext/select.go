@@ -23,7 +23,8 @@ func (p *parsed) readSelects() (list []sqlshape.Select) {
 		one := sqlshape.Select{
 			Pos: p.items[q.start].Pos, Text: p.text(q.start, q.end), Nested: q.parent >= 0 || q.cte || q.source,
 			Compound: q.op != "" || slices.Contains(p.arms(i)[1:], i) || i > 0 && p.queries[i-1].frame == q.frame,
-			From:     p.clauseText(q, inFrom, 1), Where: p.clauseText(q, inWhere, 1), Having: p.clauseText(q, inHaving, 1), Limit: p.clauseText(q, inLimit, 0),
+			From:     p.clauseText(q, inFrom, 1), Where: p.clauseText(q, inWhere, 1), Having: p.clauseText(q, inHaving, 1),
+			Limit:   p.clauseText(q, inLimit, 0),
 			GroupBy: p.terms(q, inGroup), OrderBy: p.terms(q, inOrder),
 		}
 		start, distinct := p.listStart(q)

@@ -13,9 +13,11 @@ func TestRebracketed(t *testing.T) {
 	for _, tt := range []struct{ sql, want, why string }{
 		{"SELECT 1 FROM t WHERE a = 1 OR b = 2 AND c = 3", "SELECT 1 FROM t WHERE (a = 1 OR b = 2 ) AND c = 3", "OR first"},
 		{"SELECT 1 FROM t WHERE c = 3 AND a = 1 OR b = 2", "SELECT 1 FROM t WHERE c = 3 AND (a = 1 OR b = 2) ", "AND first"},
-		{"SELECT 1 FROM t WHERE a OR b OR c AND d ORDER BY 1", "SELECT 1 FROM t WHERE (a OR b OR c ) AND d ORDER BY 1", "two ORs"},
+		{"SELECT 1 FROM t WHERE a OR b OR c AND d ORDER BY 1", "SELECT 1 FROM t WHERE (a OR b OR c ) AND d ORDER BY 1",
+			"two ORs"},
 		{"SELECT 1 FROM t WHERE x AND (a OR b AND c)", "SELECT 1 FROM t WHERE x AND ((a OR b ) AND c)", "in brackets"},
-		{"SELECT 1 FROM t JOIN u ON t.a = u.a OR t.b = u.b AND u.c", "SELECT 1 FROM t JOIN u ON (t.a = u.a OR t.b = u.b ) AND u.c", "in ON"},
+		{"SELECT 1 FROM t JOIN u ON t.a = u.a OR t.b = u.b AND u.c",
+			"SELECT 1 FROM t JOIN u ON (t.a = u.a OR t.b = u.b ) AND u.c", "in ON"},
 		{"SELECT 1 FROM t GROUP BY a HAVING max(b) > 1 OR min(b) < 1 AND count(*) > 2",
 			"SELECT 1 FROM t GROUP BY a HAVING (max(b) > 1 OR min(b) < 1 ) AND count(*) > 2", "in HAVING"},
 		{"SELECT 1 FROM t WHERE a AND b OR c AND d", "", "meant"},
@@ -32,7 +34,8 @@ func TestRebracketed(t *testing.T) {
 }
 
 func TestSelects(t *testing.T) {
-	s := sqltext.SQLite().Parse(`WITH w AS (SELECT a FROM t) SELECT DISTINCT c.name, count(*) FROM c LEFT OUTER JOIN o ON o.c = c.id, (SELECT 1 AS one) x
+	s := sqltext.SQLite().Parse(
+		`WITH w AS (SELECT a FROM t) SELECT DISTINCT c.name, count(*) FROM c LEFT OUTER JOIN o ON o.c = c.id, (SELECT 1 AS one) x
 		CROSS JOIN w WHERE o.x > 2 AND EXISTS (SELECT 1 FROM z WHERE z.c = c.id) GROUP BY c.name, 2 HAVING count(*) > 1 ORDER BY 2 DESC LIMIT 3 OFFSET 1`)
 	var got []string
 	for _, x := range s.Selects() {

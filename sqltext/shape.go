@@ -40,7 +40,9 @@ func (d Dialect) Head(s string) string {
 			return "query"
 		}
 	case ok:
-		is = slices.ContainsFunc(t[1:next.upto], func(t Token) bool { return t.Kind == Word && next.by[strings.ToUpper(t.Text)] })
+		is = slices.ContainsFunc(t[1:next.upto], func(t Token) bool {
+			return t.Kind == Word && next.by[strings.ToUpper(t.Text)]
+		})
 	case administrative[word]:
 		is = true
 	default:
@@ -56,10 +58,12 @@ func (d Dialect) Head(s string) string {
 var (
 	administrative = words.Set("ATTACH DETACH PRAGMA VACUUM REINDEX SAVEPOINT")
 	descriptive    = words.Set("EXPLAIN SHOW DESCRIBE DESC")
-	objects        = follow{2, words.Set(`TABLE TEMP TEMPORARY VIEW INDEX UNIQUE TRIGGER VIRTUAL OR FUNCTION PROCEDURE DATABASE SCHEMA
+	objects        = follow{2,
+		words.Set(`TABLE TEMP TEMPORARY VIEW INDEX UNIQUE TRIGGER VIRTUAL OR FUNCTION PROCEDURE DATABASE SCHEMA
 		MATERIALIZED ROLE USER SEQUENCE TYPE EXTENSION EXTERNAL UNLOGGED`)}
 	followed = map[string]follow{
-		"INSERT": {3, words.Set("INTO OR IGNORE OVERWRITE")}, "REPLACE": {2, words.Set("INTO")}, "MERGE": {2, words.Set("INTO")},
+		"INSERT": {3, words.Set("INTO OR IGNORE OVERWRITE")}, "REPLACE": {2, words.Set("INTO")},
+		"MERGE":  {2, words.Set("INTO")},
 		"UPDATE": {6, words.Set("SET")}, "DELETE": {4, words.Set("FROM")},
 		"CREATE": objects, "DROP": objects, "ALTER": objects, "TRUNCATE": objects,
 	}
@@ -198,7 +202,8 @@ func (p *parsed) isOperatorHere(i int) bool {
 	case ")":
 		return p.items[i].match >= 0
 	case ".":
-		before := i > 0 && (p.items[i-1].Kind == Word || p.items[i-1].Kind == QuotedName || p.op(i-1, ")") || p.op(i-1, "]") || p.op(i-1, "}"))
+		before := i > 0 && (p.items[i-1].Kind == Word || p.items[i-1].Kind == QuotedName || p.op(i-1, ")") ||
+			p.op(i-1, "]") || p.op(i-1, "}"))
 		after := p.op(i+1, "*") || i+1 < len(p.items) && (p.items[i+1].Kind == Word || p.items[i+1].Kind == QuotedName)
 		return before && after
 	case ":":

@@ -10,12 +10,14 @@ import (
 func TestSkeleton(t *testing.T) {
 	tests := []struct{ sql, want, why string }{
 		{
-			"SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name", "select _ , count ( _ ) from _ where _ group by _",
+			"SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id WHERE x > 3 AND y = 'z' GROUP BY a.name",
+			"select _ , count ( _ ) from _ where _ group by _",
 			"names, joins and conditions are one",
 		},
 		{"select NAME from T", "select _ from _", "case"},
 		{"SELECT T1.x AS y FROM t AS T1 JOIN u AS T2 ON T1.a = T2.b", "select _ from _", "aliases"},
-		{"SELECT x FROM t WHERE y IN (SELECT z FROM u) ORDER BY x DESC LIMIT 3", "select _ from _ where _ in ( select _ from _ ) order by _ desc limit _", "nested"},
+		{"SELECT x FROM t WHERE y IN (SELECT z FROM u) ORDER BY x DESC LIMIT 3",
+			"select _ from _ where _ in ( select _ from _ ) order by _ desc limit _", "nested"},
 		{"SELECT 1; -- x", "select _", "comments and semicolons"},
 		{"", "", "nothing"},
 	}

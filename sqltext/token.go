@@ -22,7 +22,8 @@ const (
 	Unterminated             // a string, name or comment that is still open at the end of the text
 )
 
-var kindNames = [...]string{"space", "comment", "word", "quoted name", "string", "number", "blob", "placeholder", "operator", "unterminated"}
+var kindNames = [...]string{"space", "comment", "word", "quoted name", "string", "number", "blob", "placeholder",
+	"operator", "unterminated"}
 
 // String returns the name of k, as in "quoted name".
 func (k Kind) String() string {

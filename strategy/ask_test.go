@@ -42,12 +42,16 @@ func TestAskUser(t *testing.T) {
 		why     string
 	}{
 		{"never", 0, []string{usa, everyone, totals, nobody}, nil, "the zero value asks nobody"},
-		{"disputed", 0.6, []string{everyone, usa, usa, nobody}, []string{usa, everyone, nobody}, "half of the samples, below 0.6"},
+		{"disputed", 0.6, []string{everyone, usa, usa, nobody}, []string{usa, everyone, nobody},
+			"half of the samples, below 0.6"},
 		{"as much", 0.5, []string{everyone, usa, usa, nobody}, nil, "half is not below a half"},
-		{"at most three", 1, []string{usa, everyone, totals, nobody, other}, []string{usa, everyone, totals}, "the first three of five; an empty result loses a tie"},
+		{"at most three", 1, []string{usa, everyone, totals, nobody, other}, []string{usa, everyone, totals},
+			"the first three of five; an empty result loses a tie"},
 		{"one answer", 1, []string{usa, usaJoin, broken, "DELETE FROM orders"}, nil, "there is nothing to choose from"},
-		{"failed statements count", 0.6, []string{usa, usa, everyone, broken}, []string{usa, everyone}, "two of four, though two of three votes"},
-		{"failed calls do not", 0.6, []string{usa, usa, everyone}, nil, "two of the three replies; the fourth sample has none"},
+		{"failed statements count", 0.6, []string{usa, usa, everyone, broken}, []string{usa, everyone},
+			"two of four, though two of three votes"},
+		{"failed calls do not", 0.6, []string{usa, usa, everyone}, nil,
+			"two of the three replies; the fourth sample has none"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +90,8 @@ func TestAskUser(t *testing.T) {
 
 // TestAskUserShows: an option has the first rows and what there is of it; without execution neither rows nor counts.
 func TestAskUserShows(t *testing.T) {
-	const many = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n LIMIT 7) SELECT x, 'a' AS "a ` + "\n" + `b" FROM n`
+	const many = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n LIMIT 7) SELECT x, 'a' AS "a ` + "\n" +
+		`b" FROM n`
 	env := shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, many)}})
 	env.AskBelow = 0.6
 	_, err := plain(2).Generate(t.Context(), env, usaTask)
@@ -101,7 +106,8 @@ func TestAskUserShows(t *testing.T) {
 	want := []string{"1 of 2 samples; rows: 2; columns: name", "1 of 2 samples; rows: 7; columns: x, a b"}
 	golden.Equal(t, want, labels, "labels")
 	golden.Equal(t, &result.Table{
-		Columns: []string{"name"}, Types: []result.Type{{Name: "TEXT", Kind: result.KindText}}, Rows: [][]any{{"Ada"}, {"Cyd"}},
+		Columns: []string{"name"}, Types: []result.Type{{Name: "TEXT", Kind: result.KindText}},
+		Rows: [][]any{{"Ada"}, {"Cyd"}},
 	}, q.Options[0].Rows, "rows")
 
 	// Checks that run nothing do not know how many rows there are: 0 would be a lie.
@@ -147,7 +153,8 @@ func TestEarlyStopsDoNotChangeWhetherItIsAsked(t *testing.T) {
 		}))
 		env.AskBelow = []float64{0.3, 0.6, 0.75}[rng.IntN(3)]
 		options := func(stop vote.Stop) (sql []string) {
-			out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies), Stop: stop}}.Generate(t.Context(), env, usaTask)
+			out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies), Stop: stop}}.Generate(t.Context(),
+				env, usaTask)
 			var q *session.QuestionError
 			if errors.As(err, &q) {
 				for _, o := range q.Options {
@@ -251,13 +258,16 @@ func TestEveryPresetAsks(t *testing.T) {
 			if errors.As(err, &q) != tt.asks || !tt.asks && err != nil {
 				t.Fatalf("asks: %v, want %v: %v", q != nil, tt.asks, err)
 			}
-			if tt.asks && (len(q.Options) != 2 || out == nil || out.SQL != q.Options[0].SQL || out.Ballot.Clusters[0].SQL != out.SQL) {
+			if tt.asks && (len(q.Options) != 2 || out == nil || out.SQL != q.Options[0].SQL ||
+				out.Ballot.Clusters[0].SQL != out.SQL) {
 				t.Errorf("options %+v, the outcome %+v", q.Options, out)
 			}
 			env.AskBelow = 0
-			if out, err := tt.strategy.Generate(t.Context(), env, task); err != nil || !slices.Contains([]string{usa, first}, out.SQL) {
+			if out, err := tt.strategy.Generate(t.Context(), env, task); err != nil ||
+				!slices.Contains([]string{usa, first}, out.SQL) {
 				t.Errorf("without asking: %v", err)
-			} else if q != nil && out.SQL != q.Options[0].SQL && tt.name != "Consensus" && tt.name != "qasql" { // whose judges see statements
+				// whose judges see statements
+			} else if q != nil && out.SQL != q.Options[0].SQL && tt.name != "Consensus" && tt.name != "qasql" {
 				t.Errorf("the first option is %q, the answer %q", q.Options[0].SQL, out.SQL)
 			}
 		})

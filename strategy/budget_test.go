@@ -17,8 +17,9 @@ import (
 // where some samples were sent and refused, where what was left decided, and
 // where the calls end in the repair or the judge.
 func TestBudgetIsTold(t *testing.T) {
-	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"}, Refine: &strategy.Refine{Decisive: true},
-		Voter: vote.Majority{MinShare: 1}, Judge: strategy.Rubric{}}
+	judged := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Purpose: "four"},
+		Refine: &strategy.Refine{Decisive: true},
+		Voter:  vote.Majority{MinShare: 1}, Judge: strategy.Rubric{}}
 	const unjudged = "the judge could not be asked, the vote stands: llm: budget spent: calls: "
 	tests := []struct {
 		name     string
@@ -27,14 +28,19 @@ func TestBudgetIsTold(t *testing.T) {
 		want     []string // warnings
 		why      string
 	}{
-		{"calls", strategy.SelfConsistency{}, llm.Budget{Calls: 1}, []string{"the budget allowed 1 of 12 samples"}, "the others are not sent"},
-		{"tokens", strategy.SelfConsistency{}, llm.Budget{Tokens: 500}, []string{"the budget allowed 1 of 12 samples"}, "the others are sent and refused"},
+		{"calls", strategy.SelfConsistency{}, llm.Budget{Calls: 1}, []string{"the budget allowed 1 of 12 samples"},
+			"the others are not sent"},
+		{"tokens", strategy.SelfConsistency{}, llm.Budget{Tokens: 500}, []string{"the budget allowed 1 of 12 samples"},
+			"the others are sent and refused"},
 		{"enough", strategy.SelfConsistency{}, llm.Budget{Calls: 7}, nil, "seven of twelve decide"},
-		{"of its own", maker.Strategy{MaxCalls: 17}, llm.Budget{}, []string{"projection: the budget allowed 3 of 12 samples"}, "7 and 7 were enough before"},
-		{"no phase", maker.Strategy{}, llm.Budget{Calls: 23}, []string{"the budget of calls does not cover three phases and a fallback"}, "7, 7, 7 and 3"},
+		{"of its own", maker.Strategy{MaxCalls: 17}, llm.Budget{}, []string{"projection: the budget allowed 3 of 12 samples"},
+			"7 and 7 were enough before"},
+		{"no phase", maker.Strategy{}, llm.Budget{Calls: 23},
+			[]string{"the budget of calls does not cover three phases and a fallback"}, "7, 7, 7 and 3"},
 		{"every phase", maker.Strategy{}, llm.Budget{Calls: 24}, nil, ""},
-		{"repair", judged, llm.Budget{Calls: 4}, []string{"repair of sample 3 failed: llm: budget spent: calls: 4 of 4, 1 needed",
-			unjudged + "4 of 4, 1 needed"}, "two answers and a statement that fails"},
+		{"repair", judged, llm.Budget{Calls: 4},
+			[]string{"repair of sample 3 failed: llm: budget spent: calls: 4 of 4, 1 needed",
+				unjudged + "4 of 4, 1 needed"}, "two answers and a statement that fails"},
 		{"judge", judged, llm.Budget{Calls: 5}, []string{unjudged + "5 of 5, 1 needed"}, ""},
 		{"half of the judge", judged, llm.Budget{Calls: 6}, []string{unjudged + "6 of 6, 1 needed"}, ""},
 		{"all of it", judged, llm.Budget{Calls: 7}, nil, ""},
@@ -59,7 +65,8 @@ func TestBudgetIsTold(t *testing.T) {
 func budgeted(t *testing.T, s strategy.Strategy, b llm.Budget) (out *strategy.Outcome, warnings []string, err error) {
 	t.Helper()
 	four := llmtest.Texts(usa, usa, everyone, broken)
-	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa), always("repair", everyone),
+	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa),
+		always("repair", everyone),
 		always("judge", `{"selected_option": "A"}`), llmtest.Rule{Purpose: "four", Replies: four})}
 	account := b.Start()
 	env := makerEnv(t, llm.Chain(script, account.Middleware()))

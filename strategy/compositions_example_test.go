@@ -51,8 +51,8 @@ func ExampleOutcome_JudgeOptions() {
 	// SELECT name FROM customers WHERE country = 'USA' customers <nil>
 }
 
-// A vote by plan, and where no statement has one the repair of the staged agent: the statement that most samples have is
-// refined once.
+// A vote by plan, and where no statement has one the repair of the staged agent: the statement that most samples have
+// is refined once.
 func ExampleRefine_Failing() {
 	repaired := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		p := planvote.Plain{Samples: 3}.Pipeline(env)
@@ -86,8 +86,8 @@ func ExampleRefine_Failing() {
 	// SELECT name FROM customers WHERE country = 'USA' 2 <nil>
 }
 
-// Cross-consistency: two models, each with a prompt of its own, write statements over the links of a first one, and equal
-// results are equal votes.
+// Cross-consistency: two models, each with a prompt of its own, write statements over the links of a first one, and
+// equal results are equal votes.
 func ExampleRotatePrompts_models() {
 	cross := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {
 		return strategy.Pipeline{
@@ -101,7 +101,8 @@ func ExampleRotatePrompts_models() {
 	})
 
 	first := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(strategytest.USA), Repeat: true}}}
-	second := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country LIKE 'USA'"), Repeat: true}}}
+	second := &llmtest.Script{
+		Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country LIKE 'USA'"), Repeat: true}}}
 	env := strategytest.ExampleEnv(nil)
 	env.Models = []llm.Model{llm.Named("large", first), llm.Named("small", second)}
 	out, err := cross.Generate(context.Background(), env, strategytest.USATask)

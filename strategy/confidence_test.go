@@ -26,7 +26,8 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 	)
 	times := func(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
 	consensus := strategy.Consensus{WithoutJudge: true}
-	several := []strategy.Strategy{consensus, strategy.SelfConsistency{}, strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12}}}
+	several := []strategy.Strategy{consensus, strategy.SelfConsistency{},
+		strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12}}}
 	doubted := func(why string) func(vote.Ballot, vote.Cluster) bool {
 		return func(b vote.Ballot, w vote.Cluster) bool { return w.Doubt > 0 && strings.Contains(b.Explain(), why) }
 	}
@@ -48,18 +49,22 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 		{"a name taken for a string", several, times(12, misspelt), "", 0.56, doubted("taken for a string"), ""},
 		{"no table", several, times(12, one), "", 0.56, doubted("no table is read"), ""},
 		{"an apology", several, times(12, sorry), "", 0.56, doubted("no table is read"), ""},
-		{"a text that no column holds", several, times(12, "SELECT name FROM customers WHERE country = 'Chile'"), "", 0.27, doubted("holds none of the texts"), ""},
-		{"one sample with SQL of twelve", several, append([]string{usa}, times(11, prose)...), "", 0.15, abstained, "one-voter"},
+		{"a text that no column holds", several, times(12, "SELECT name FROM customers WHERE country = 'Chile'"), "", 0.27,
+			doubted("holds none of the texts"), ""},
+		{"one sample with SQL of twelve", several, append([]string{usa}, times(11, prose)...), "", 0.15, abstained,
+			"one-voter"},
 		{"eleven refused of twelve", several, append(times(11, refused), usa), "", 0.15, abstained, "one-voter"},
 		{"eleven invalid of twelve", several, append([]string{usa}, times(11, broken)...), "", 0.19, abstained, "one-voter"},
 		{"eleven failed calls of twelve", several, append([]string{usa}, times(11, "")...), "", 0.19, failed, "one-voter"},
-		{"one voter of one", []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{Samples: 1}, strategy.Consensus{Samples: 1}},
+		{"one voter of one", []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{Samples: 1},
+			strategy.Consensus{Samples: 1}},
 			times(1, usa), "", 0.67, single, ""},
 		{"twelve votes of one repair", []strategy.Strategy{consensus}, times(12, broken), usa, 0.19, repaired, ""},
 	}
 	for _, tt := range tests {
 		for _, s := range tt.strategies {
-			generate := llmtest.Rule{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: tt.replies[len(tt.replies)-1] != ""}
+			generate := llmtest.Rule{Purpose: "generate", Replies: llmtest.Texts(tt.replies...),
+				Repeat: tt.replies[len(tt.replies)-1] != ""}
 			for i, reply := range tt.replies {
 				if reply == "" {
 					generate.Replies[i] = llmtest.Reply{Err: errors.New("no service")}
@@ -81,7 +86,8 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 				t.Errorf("%s, %T: %s", tt.why, s, explained)
 			}
 			var page strings.Builder
-			if err := root.WritePage(&page, tracepage.Page{}, trace.PrivateSQL); err != nil || !strings.Contains(page.String(), html.EscapeString(explained)) {
+			if err := root.WritePage(&page, tracepage.Page{}, trace.PrivateSQL); err != nil ||
+				!strings.Contains(page.String(), html.EscapeString(explained)) {
 				t.Errorf("%s, %T: the page does not say %q (%v)", tt.why, s, explained, err)
 			}
 			if warned := strings.Contains(page.String(), "one-voter"); warned != (tt.warning != "") {

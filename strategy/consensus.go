@@ -42,7 +42,9 @@ type Consensus struct {
 
 // Validate rejects numbers out of range.
 func (c Consensus) Validate(samples int) error {
-	errs := []error{fields.Check("strategy: Consensus.Samples", c.Samples, fields.MaxSamples), fields.Check("strategy: Consensus.Temperature", c.Temperature, 0), fields.Check("strategy: Consensus.Shots", c.Shots, 0)}
+	errs := []error{fields.Check("strategy: Consensus.Samples", c.Samples, fields.MaxSamples),
+		fields.Check("strategy: Consensus.Temperature", c.Temperature, 0), fields.Check("strategy: Consensus.Shots",
+			c.Shots, 0)}
 	if c.Prompts != nil {
 		errs = append(errs, validPrompter(c.Prompts))
 	}

@@ -71,12 +71,14 @@ func (t Task) earlierSection() string {
 // question. head stands in front of the first turn.
 func (t Task) turns(head, values string) (turns []llm.Message, last string) {
 	for _, e := range t.Recent() {
-		turns = append(turns, llm.Message{Role: llm.User, Text: head + "### Earlier question\n" + plainLine(e.Question) + "\n"},
+		turns = append(turns, llm.Message{Role: llm.User, Text: head + "### Earlier question\n" + plainLine(e.Question) +
+			"\n"},
 			llm.Message{Role: llm.Assistant, Text: CodeBlock(e.SQL)})
 		head = ""
 	}
 	if len(turns) > 0 {
-		head += "### Conversation\nThe question may refer to the earlier questions above and their statements. " + refers + "\n"
+		head += "### Conversation\nThe question may refer to the earlier questions above and their statements. " + refers +
+			"\n"
 	}
 	t.Earlier = nil
 	return turns, head + values + t.Section()

@@ -57,12 +57,14 @@ And in Norway?
 // Earlier questions are turns behind the exemplars, and stand in front of the question once.
 func TestPromptTurns(t *testing.T) {
 	env := shopEnv(t, nil)
-	messages := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
+	messages := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env,
+		strategy.PromptInput{Task: talk, Schema: env.Schema}))(t)
 	var roles []string
 	for _, m := range messages {
 		roles = append(roles, m.Role)
 	}
-	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user", "assistant", "user"}, roles); diff != "" {
+	if diff := cmp.Diff([]string{"system", "user", "assistant", "user", "assistant", "user", "assistant", "user"},
+		roles); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	const first = "### Earlier question\nHow many customers are there? ### Rules\n"
@@ -73,7 +75,8 @@ func TestPromptTurns(t *testing.T) {
 		t.Errorf("an answer is %q, want %q", got, want)
 	}
 	last := messages[len(messages)-1]
-	for _, part := range []string{"### Conversation\n", "keeps none of their conditions", "DO NOT use: orders", "### Question\nAnd in Norway?\n"} {
+	for _, part := range []string{"### Conversation\n", "keeps none of their conditions", "DO NOT use: orders",
+		"### Question\nAnd in Norway?\n"} {
 		if !strings.Contains(last.Text, part) {
 			t.Errorf("the question comes without %q:\n%s", part, last.Text)
 		}
@@ -87,7 +90,8 @@ func TestPromptTurns(t *testing.T) {
 }
 
 func TestTaskConstraints(t *testing.T) {
-	if got := talk.Constraints(dialogue.CorrectTable, dialogue.CorrectJoin); len(got) != 1 || !strings.HasPrefix(got[0], "MANDATORY TABLE") {
+	if got := talk.Constraints(dialogue.CorrectTable, dialogue.CorrectJoin); len(got) != 1 ||
+		!strings.HasPrefix(got[0], "MANDATORY TABLE") {
 		t.Errorf("got %q", got)
 	}
 	if got := talk.Constraints(); len(got) != 2 {
@@ -120,7 +124,8 @@ func TestFollowUpLinks(t *testing.T) {
 		why  string
 	}{
 		{strategy.Task{Question: "How many orders?"}, "orders", "alone"},
-		{strategy.Task{Question: "How many orders?", Earlier: talk.Earlier[:2]}, "orders customers", "behind an answer about customers"},
+		{strategy.Task{Question: "How many orders?", Earlier: talk.Earlier[:2]}, "orders customers",
+			"behind an answer about customers"},
 		{strategy.Task{Question: "How many orders?", Corrections: talk.Corrections}, "customers", "the user wants customers"},
 	} {
 		p := strategy.Pipeline{Linker: linker.Lexical{}}

@@ -21,7 +21,9 @@ type Direct struct {
 func (d Direct) Validate(samples int) error {
 	errs := []error{fields.Check("strategy: Direct.Shots", d.Shots, 0)}
 	if samples > 1 {
-		errs = append(errs, fmt.Errorf("strategy: Direct makes one sample and takes no samples, got %d; SelfConsistency votes over several", samples))
+		errs = append(errs,
+			fmt.Errorf("strategy: Direct makes one sample and takes no samples, got %d; SelfConsistency votes over several",
+				samples))
 	}
 	return errors.Join(errs...)
 }

@@ -25,8 +25,9 @@ func (a *Checker) doubleCounting(c vote.Candidate) (found []vote.Finding) {
 		return ok
 	}
 	for _, r := range c.Statement.Repeated(a.env.keysOf, has) {
-		found = append(found, vote.Finding{Rule: findings.DoubleCounting, Detail: fmt.Sprintf("%s may count a row of %s several times: once for each row of %s",
-			prompttext.Comment(r.Item), prompttext.Comment(r.Table.Name), prompttext.Comment(r.By.Name))})
+		found = append(found, vote.Finding{Rule: findings.DoubleCounting,
+			Detail: fmt.Sprintf("%s may count a row of %s several times: once for each row of %s",
+				prompttext.Comment(r.Item), prompttext.Comment(r.Table.Name), prompttext.Comment(r.By.Name))})
 	}
 	return found
 }

@@ -16,8 +16,8 @@ import (
 // samples that failed.
 var ErrQuorum = errors.New("strategy: too few votes")
 
-// Election takes samples until their votes decide. Every strategy votes through it. An Election is a plain value, safe for
-// concurrent use if its functions are.
+// Election takes samples until their votes decide. Every strategy votes through it. An Election is a plain value, safe
+// for concurrent use if its functions are.
 //
 // Samples go out in waves, in parallel, and each fills the slot of its own index. Stop looks at the longest prefix of
 // finished samples, never at the order of arrival. Samples with a higher index than the last one are cancelled. They
@@ -116,7 +116,8 @@ func (d Sampled[T]) warn(ctx context.Context) {
 		return
 	}
 	why := whyLost(llm.ClassOf(lost[0]))
-	trace.FromContext(ctx).Warn("provider-failed", fmt.Sprintf("%d of %d samples did not reply: %s", len(lost), len(d.Slots), why))
+	trace.FromContext(ctx).Warn("provider-failed", fmt.Sprintf("%d of %d samples did not reply: %s", len(lost),
+		len(d.Slots), why))
 }
 
 // whyLost says why a call of a class has no reply.
@@ -166,7 +167,8 @@ func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 // of ctx has the number of samples without a reply from the provider.
 func (e Election[T]) Run(ctx context.Context) (Sampled[T], error) {
 	if e.Sample == nil || e.Key == nil || e.N < 1 || e.N > fields.MaxSamples {
-		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d", fields.MaxSamples, e.N)
+		return Sampled[T]{}, fmt.Errorf("strategy: Election needs Sample, Key and an N of 1 to %d, got N %d",
+			fields.MaxSamples, e.N)
 	}
 	var (
 		p    = e.poll()

@@ -44,8 +44,9 @@ type flight[T any] struct {
 func (e Election[T]) fly(ctx context.Context) *flight[T] {
 	f := &flight[T]{
 		e: e, slots: make([]slot[T], e.N), sent: make([]bool, e.N), spans: make([]*trace.Span, e.N),
-		queue: newQueue(e.N, e.Prompts), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N), arrivals: make(chan int, e.N),
-		timer: time.NewTimer(0),
+		queue: newQueue(e.N, e.Prompts), began: make([]atomic.Int64, e.N), flown: time.Now(), arrived: make([]bool, e.N),
+		arrivals: make(chan int, e.N),
+		timer:    time.NewTimer(0),
 	}
 	f.timer.Stop()
 	f.ctx, f.cancel = context.WithCancel(ctx)
@@ -81,8 +82,8 @@ func (f *flight[T]) launch(size int) {
 	})
 }
 
-// markReplied marks the sample of ctx as answered by its model: nothing that the sample still does makes it late. So recorded replies give the same slots, however long their statements run. It does
-// nothing outside of an Election.
+// markReplied marks the sample of ctx as answered by its model: nothing that the sample still does makes it late. So
+// recorded replies give the same slots, however long their statements run. It does nothing outside of an Election.
 func markReplied(ctx context.Context) {
 	if p := turnOf(ctx); p != nil {
 		p.excused.Store(true)
@@ -97,7 +98,8 @@ func (f *flight[T]) sample(i int) {
 	}
 	f.sent[i] = true
 	f.began[i].Store(int64(time.Since(f.flown)) + 1)
-	ctx, span := trace.FromContext(f.ctx).StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"), trace.Attr{Key: "sample", Value: i})
+	ctx, span := trace.FromContext(f.ctx).StartAt(f.ctx, i, cmp.Or(f.e.Name, "sample"),
+		trace.Attr{Key: "sample", Value: i})
 	f.spans[i] = span
 	returned := false
 	defer func() {

@@ -46,21 +46,32 @@ func TestElectionLate(t *testing.T) {
 		unknown bool // neither Stop nor State
 		why     string
 	}{
-		{name: "no stop", votes: "aaaaaaaaaaaa", hangs: 3, slots: "aaa?aaaaaaaa", took: 2 * time.Second, why: "eleven votes decide"},
-		{name: "the first", votes: "aaaaaaaaaaaa", hangs: 0, slots: "?aaaaaaaaaaa", took: 2 * time.Second, why: "no prefix ever arrives"},
-		{name: "it matters", votes: "aaaaaabbbbbb", hangs: 4, slots: "aaaaaabbbbbb", took: time.Hour, why: "it could make a tie"},
-		{name: "it cannot win", votes: "aaaaabbbbbbb", hangs: 4, slots: "aaaa?bbbbbbb", took: 2 * time.Second, why: "four and one against seven"},
-		{name: "decided", votes: "aaaaaaaaaaaa", hangs: 3, stop: vote.Decided, slots: "aaa?aaaa", took: 3 * time.Second, saved: 4,
-			why: "six of the first wave do not decide: an eighth sample is quicker"},
-		{name: "decided, divided", votes: "aabaaaaaaaab", hangs: 1, stop: vote.Decided, slots: "a?baaaaaa", took: 3 * time.Second, saved: 3,
+		{name: "no stop", votes: "aaaaaaaaaaaa", hangs: 3, slots: "aaa?aaaaaaaa", took: 2 * time.Second,
+			why: "eleven votes decide"},
+		{name: "the first", votes: "aaaaaaaaaaaa", hangs: 0, slots: "?aaaaaaaaaaa", took: 2 * time.Second,
+			why: "no prefix ever arrives"},
+		{name: "it matters", votes: "aaaaaabbbbbb", hangs: 4, slots: "aaaaaabbbbbb", took: time.Hour,
+			why: "it could make a tie"},
+		{name: "it cannot win", votes: "aaaaabbbbbbb", hangs: 4, slots: "aaaa?bbbbbbb", took: 2 * time.Second,
+			why: "four and one against seven"},
+		{name: "decided", votes: "aaaaaaaaaaaa", hangs: 3, stop: vote.Decided, slots: "aaa?aaaa", took: 3 * time.Second,
+			saved: 4,
+			why:   "six of the first wave do not decide: an eighth sample is quicker"},
+		{name: "decided, divided", votes: "aabaaaaaaaab", hangs: 1, stop: vote.Decided, slots: "a?baaaaaa",
+			took: 3 * time.Second, saved: 3,
 			why: "five against one do not decide: two more do"},
-		{name: "never decided", votes: "abababababab", hangs: 1, stop: vote.Decided, slots: "abababababab", took: time.Hour, why: "all that could be sent is there"},
-		{name: "a bolder stop", votes: "aaaaaaaaaaaa", hangs: 1, stop: vote.AheadBy(3), slots: "aaa", took: time.Hour, saved: 9,
-			why: "it counts samples in their order, so each must be seen"},
-		{name: "a quorum", votes: "aaaaaaaaaaaa", hangs: 1, quorum: 12, slots: "aaaaaaaaaaaa", took: time.Hour, why: "its vote is needed"},
-		{name: "no rules", votes: "aaaaaaaaaaaa", hangs: 1, unknown: true, slots: "aaaaaaaaaaaa", took: time.Hour, why: "nobody said how votes count"},
-		{name: "all others failed", votes: "a!!!!!!!!!!!", hangs: 0, stop: vote.Decided, slots: "a!!!!!!!!!!!", took: time.Hour + 3*time.Second,
-			why: "whatever is down is not asked again on suspicion"},
+		{name: "never decided", votes: "abababababab", hangs: 1, stop: vote.Decided, slots: "abababababab", took: time.Hour,
+			why: "all that could be sent is there"},
+		{name: "a bolder stop", votes: "aaaaaaaaaaaa", hangs: 1, stop: vote.AheadBy(3), slots: "aaa", took: time.Hour,
+			saved: 9,
+			why:   "it counts samples in their order, so each must be seen"},
+		{name: "a quorum", votes: "aaaaaaaaaaaa", hangs: 1, quorum: 12, slots: "aaaaaaaaaaaa", took: time.Hour,
+			why: "its vote is needed"},
+		{name: "no rules", votes: "aaaaaaaaaaaa", hangs: 1, unknown: true, slots: "aaaaaaaaaaaa", took: time.Hour,
+			why: "nobody said how votes count"},
+		{name: "all others failed", votes: "a!!!!!!!!!!!", hangs: 0, stop: vote.Decided, slots: "a!!!!!!!!!!!",
+			took: time.Hour + 3*time.Second,
+			why:  "whatever is down is not asked again on suspicion"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +116,8 @@ func TestElectionLate(t *testing.T) {
 func TestLateSamplesChangeNoWinner(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	stops := map[string]vote.Stop{
-		"none": nil, "decided": vote.Decided, "rarely": vote.Stop(vote.Decided).Every(3), "ahead": vote.AheadBy(3), "posterior": vote.Posterior(0.9),
+		"none": nil, "decided": vote.Decided, "rarely": vote.Stop(vote.Decided).Every(3), "ahead": vote.AheadBy(3),
+		"posterior": vote.Posterior(0.9),
 	}
 	rounds, late := 400, 0
 	if race.Enabled {
@@ -127,7 +139,8 @@ func TestLateSamplesChangeNoWinner(t *testing.T) {
 			}
 			quick, slow := run(func(int) time.Duration { return 0 }), run(func(i int) time.Duration { return delays[i] })
 			if quick.State.Leader().Key != slow.State.Leader().Key {
-				t.Errorf("%s of %s with %v: %q won, and without delays %q", name, votes, delays, slow.State.Leader().Key, quick.State.Leader().Key)
+				t.Errorf("%s of %s with %v: %q won, and without delays %q", name, votes, delays, slow.State.Leader().Key,
+					quick.State.Leader().Key)
 			}
 			for _, s := range slow.Slots {
 				if s.Late {
@@ -155,12 +168,16 @@ func TestDeadlineKeepsTheBest(t *testing.T) {
 		votes      [3]int // of the winner, of all and those that gave no reply; none: there is no answer
 		why        string
 	}{
-		{"half", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool { return r.Sample%2 == 1 }, 7.0 / 8,
+		{"half", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool { return r.Sample%2 == 1 },
+			7.0 / 8,
 			[3]int{6, 6, 6}, "all were sent; twelve of twelve would have 13/14"},
-		{"all but one", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool { return r.Sample != 2 }, 2.0 / 11,
+		{"all but one", strategy.SelfConsistency{}, [3]string{usa, usa, usa}, func(r llm.Request) bool {
+			return r.Sample != 2
+		}, 2.0 / 11,
 			[3]int{1, 1, 11}, "up to three failed calls for each vote say nothing"},
 		{"all", strategy.SelfConsistency{}, [3]string{}, of("generate"), 0, [3]int{}, "there is nothing"},
-		{"the judge", strategy.Consensus{Samples: 2}, [3]string{usa, everyone}, of("judge"), 0.5, [3]int{1, 2, 0}, "the vote stands"},
+		{"the judge", strategy.Consensus{Samples: 2}, [3]string{usa, everyone}, of("judge"), 0.5, [3]int{1, 2, 0},
+			"the vote stands"},
 		{"a repair", strategy.Consensus{Samples: 3}, [3]string{usa, broken, everyone}, of("repair"), 0.5, [3]int{1, 3, 0},
 			"it stays failed"},
 	} {
@@ -186,7 +203,8 @@ func TestDeadlineKeepsTheBest(t *testing.T) {
 			}
 			said := strings.Contains(strings.Join(out.Notes, "\n"), "the time was up") == (out.SQL != "")
 			if got != tt.votes || !said || math.Abs(out.Confidence-tt.confidence) > 0.01 {
-				t.Errorf("%s: %.3f, %v, %q; want %.3f, %v (%s)", tt.name, out.Confidence, got, out.Notes, tt.confidence, tt.votes, tt.why)
+				t.Errorf("%s: %.3f, %v, %q; want %.3f, %v (%s)", tt.name, out.Confidence, got, out.Notes, tt.confidence, tt.votes,
+					tt.why)
 			}
 		})
 	}
@@ -201,7 +219,8 @@ func TestElectionQueued(t *testing.T) {
 		why   string
 	}{
 		{3 * time.Second, 12, 22 * time.Second, "seven of one second, five of three, one after the other"},
-		{time.Hour, 11, 7*time.Second + 4*3*time.Second + 14*time.Second, "patience is seven seconds and as much again, from when it was sent"},
+		{time.Hour, 11, 7*time.Second + 4*3*time.Second + 14*time.Second,
+			"patience is seven seconds and as much again, from when it was sent"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := counted("aaaaaaaaaaaa", nil, func(i int) time.Duration {
@@ -217,7 +236,8 @@ func TestElectionQueued(t *testing.T) {
 			start := time.Now()
 			got, err := e.Run(t.Context())
 			if err != nil || len(got.Values()) != tt.slots || time.Since(start) != tt.took {
-				t.Errorf("%s: %d slots in %v, %v; want %d in %v", tt.why, len(got.Values()), time.Since(start), err, tt.slots, tt.took)
+				t.Errorf("%s: %d slots in %v, %v; want %d in %v", tt.why, len(got.Values()), time.Since(start), err, tt.slots,
+					tt.took)
 			}
 		})
 	}

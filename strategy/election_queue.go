@@ -22,9 +22,10 @@ type queue struct {
 
 // turn is that of one sample.
 type turn struct {
-	queue   *queue
-	i       int
-	excused atomic.Bool   // it is not late: the model has answered, and the rest is up to us, or its provider turned it away
+	queue *queue
+	i     int
+	// it is not late: the model has answered, and the rest is up to us, or its provider turned it away
+	excused atomic.Bool
 	known   chan struct{} // closed once it is known what the sample asks for
 	over    chan struct{} // closed once the model has answered, or the sample has ended
 	asked   sync.Once

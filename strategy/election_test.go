@@ -61,7 +61,8 @@ func TestElectionStops(t *testing.T) {
 			why: "the second wave is the one vote that is missing"},
 		{name: "failed sample", votes: "aaa!aaaaaaaa", stop: vote.Decided, counted: 7, saved: 5, took: time.Second,
 			why: "a failed sample uses its index and casts no vote: six against the five that remain"},
-		{name: "ahead by three", votes: "aaaaaaaaaaaa", stop: vote.AheadBy(3), counted: 3, saved: 9, took: time.Second, why: "three alike"},
+		{name: "ahead by three", votes: "aaaaaaaaaaaa", stop: vote.AheadBy(3), counted: 3, saved: 9, took: time.Second,
+			why: "three alike"},
 		{name: "all at once", votes: "aaaaaaaaaaaa", stop: vote.Decided, wave: 12, counted: 7, wasted: 5, took: time.Second,
 			why: "the prefix decides, what lies behind it does not count"},
 		{name: "even", votes: "abababababab", stop: vote.Decided, counted: 12, took: 4 * time.Second,
@@ -149,8 +150,8 @@ func TestElectionGivesUp(t *testing.T) {
 	}
 }
 
-// TestElectionHopeless sends no second wave where every further sample would end like the first ones: that is a stop, and no
-// budget kept anything from being made.
+// TestElectionHopeless sends no second wave where every further sample would end like the first ones: that is a stop,
+// and no budget kept anything from being made.
 func TestElectionHopeless(t *testing.T) {
 	for _, tt := range []struct {
 		why, votes      string
@@ -168,7 +169,8 @@ func TestElectionHopeless(t *testing.T) {
 			e.Stop = vote.Decided
 			e.Hopeless = func([]string) bool { return tt.hopeless }
 			got, err := e.Run(t.Context())
-			if len(got.Slots) != tt.counted || got.Saved != tt.saved || got.Stopped != tt.stopped || errors.Is(err, strategy.ErrQuorum) != tt.quorum {
+			if len(got.Slots) != tt.counted || got.Saved != tt.saved || got.Stopped != tt.stopped ||
+				errors.Is(err, strategy.ErrQuorum) != tt.quorum {
 				t.Errorf("%d slots, %d saved, stopped %v, %v; want %+v", len(got.Slots), got.Saved, got.Stopped, err, tt)
 			}
 			if allowed, short := got.Short(e.N); short {
@@ -201,7 +203,8 @@ func TestElectionRoom(t *testing.T) {
 }
 
 func TestElectionRefusesNonsense(t *testing.T) {
-	for _, e := range []strategy.Election[string]{{}, {N: 1}, {N: -1, Sample: letters("a", second).Sample, Key: letters("a", second).Key}} {
+	for _, e := range []strategy.Election[string]{{}, {N: 1}, {N: -1, Sample: letters("a", second).Sample,
+		Key: letters("a", second).Key}} {
 		if _, err := e.Run(t.Context()); err == nil {
 			t.Errorf("%+v: no error", e.N)
 		}

@@ -97,7 +97,8 @@ func TestProfileThatFails(t *testing.T) {
 	pool.SetMaxOpenConns(1) // each call opens its connection
 	db := testutil.Value(exec.New(pool, dialect, exec.Config{}))(t)
 	s := testutil.Value(db.Snapshot(t.Context()))(t)
-	env := &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s, Profiles: true, Models: []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{generate(usa)}}}}
+	env := &strategy.Env{DB: db, Schema: s.Schema, Snapshot: s, Profiles: true,
+		Models: []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{generate(usa)}}}}
 	fails.Store(true)
 	out, err := plain(1).Generate(t.Context(), env, strategy.Task{Question: "q"})
 	if err != nil || len(out.Notes) != 1 {
@@ -115,7 +116,8 @@ func TestTaskSamples(t *testing.T) {
 	for _, s := range []strategy.Strategy{plain(5), strategy.SelfConsistency{}, strategy.Consensus{}} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		root := trace.Tracer{}.New("test")
-		testutil.Value(s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script), strategy.Task{Question: "q", Samples: 2}))(t)
+		testutil.Value(s.Generate(trace.NewContext(t.Context(), root), shopEnv(t, script),
+			strategy.Task{Question: "q", Samples: 2}))(t)
 		if n := len(script.RequestsFor("generate")); n != 2 {
 			t.Errorf("%T: %d samples", s, n)
 		}
@@ -127,14 +129,17 @@ func TestSamplerRequest(t *testing.T) {
 	env := &strategy.Env{Seed: 5}
 	s := strategy.Sampler{Temperature: 0.7, TopP: 0.9, FirstGreedy: true, StopSequences: []string{";"}}
 	first, second := s.Request(env, 0, nil), s.Request(env, 1, nil)
-	if *first.Temperature != 0 || *second.Temperature != 0.7 || *first.MaxTokens != 1024 || *first.TopP != 0.9 || *second.Seed != 6 || second.Sample != 1 ||
+	if *first.Temperature != 0 || *second.Temperature != 0.7 || *first.MaxTokens != 1024 || *first.TopP != 0.9 ||
+		*second.Seed != 6 || second.Sample != 1 ||
 		second.Stop[0] != ";" || second.Purpose != "generate" {
 		t.Errorf("got %+v and %+v", first, second)
 	}
-	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 || zero.Seed != nil {
+	if zero := (strategy.Sampler{}).Request(&strategy.Env{}, 0, nil); zero.Temperature == nil || *zero.Temperature != 0 ||
+		zero.Seed != nil {
 		t.Errorf("the zero Sampler: %+v", zero)
 	}
-	for _, bad := range []strategy.Sampler{{Samples: -1}, {Temperature: -1}, {MaxTokens: -1}, {TopP: 1.1}, {MinVotes: -1}} {
+	for _, bad := range []strategy.Sampler{{Samples: -1}, {Temperature: -1}, {MaxTokens: -1}, {TopP: 1.1},
+		{MinVotes: -1}} {
 		if err := (strategy.Pipeline{Sampler: bad}).Validate(0); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}

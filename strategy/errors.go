@@ -50,7 +50,8 @@ func (e *PanicError) Part() string {
 	for line := range strings.SplitSeq(below, "\n") {
 		path, _, _ := strings.Cut(line, "/")
 		at := strings.LastIndexByte(line, '(')
-		if strings.HasPrefix(line, "\t") || at < 0 || !strings.Contains(path, ".") || path == line && !strings.HasPrefix(line, "main.") {
+		if strings.HasPrefix(line, "\t") || at < 0 || !strings.Contains(path, ".") || path == line &&
+			!strings.HasPrefix(line, "main.") {
 			continue // a place in a file, or a function of the standard library
 		}
 		return strings.NewReplacer("(*", "", ")", "").Replace(line[strings.LastIndexByte(line[:at], '/')+1 : at])

@@ -127,7 +127,8 @@ func (a *Checker) Close() {
 // Examine makes the candidate of one reply. It writes the statement, and the reason of a rejection, to the span of
 // ctx. A reply without a statement, or with one that the guard or the engine refuses, becomes a rejected candidate
 // without an error. An error means that the database did not check the statement.
-func (a *Checker) Examine(ctx context.Context, sample int, model string, reply llm.Response) (c vote.Candidate, err error) {
+func (a *Checker) Examine(ctx context.Context, sample int, model string, reply llm.Response) (c vote.Candidate,
+	err error) {
 	span := trace.FromContext(ctx)
 	defer func() {
 		span.Set("sql", trace.PrivateSQL.Secret(c.SQL))
@@ -165,7 +166,8 @@ func (a *Checker) ExamineSQL(ctx context.Context, sample int, model, sql string)
 	return a.admit(ctx, sample, model, sql, nil)
 }
 
-func (a *Checker) admit(ctx context.Context, sample int, model, sql string, statement *sqltext.Statement) (vote.Candidate, error) {
+func (a *Checker) admit(ctx context.Context, sample int, model, sql string,
+	statement *sqltext.Statement) (vote.Candidate, error) {
 	e := a.entry(sql, statement, sample)
 	a.claim(e, sample)
 	known, err := a.examined(ctx, e)
@@ -217,7 +219,8 @@ func (a *Checker) entry(sql string, statement *sqltext.Statement, sample int) *a
 	defer a.mu.Unlock()
 	e := a.checked[sql]
 	if e == nil {
-		_, span := a.span.StartAt(context.Background(), sample, "check", trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
+		_, span := a.span.StartAt(context.Background(), sample, "check",
+			trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(sql)})
 		e = &admitted{sql: sql, statement: statement, slot: unclaimed, span: span, turn: semaphore.NewWeighted(1)}
 		a.checked[sql] = e
 	}
@@ -303,8 +306,8 @@ func (a *Checker) examine(ctx context.Context, e *admitted) (x exam) {
 	return x
 }
 
-// significantDigits is how many significant digits of a float count where results are compared for a vote: the same sum in another
-// order differs in the last bits.
+// significantDigits is how many significant digits of a float count where results are compared for a vote: the same sum
+// in another order differs in the last bits.
 const significantDigits = 9
 
 // maxReason limits the model's reason for declining that an error repeats, in runes.

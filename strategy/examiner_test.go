@@ -32,29 +32,40 @@ func TestAdmission(t *testing.T) {
 	}{
 		{"plain", llm.Response{Text: usa}, usa, "", false, "a statement alone"},
 		{"fenced", llm.Response{Text: "Sure:\n```sql\n" + usa + ";\n```\nDone."}, usa, "", false, "the statement in it"},
-		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
-		{"cut behind its block", llm.Response{Text: "```sql\n" + usa + "\n```\nThis sho", StopReason: llm.StopLength}, usa, "", false, "the statement is whole"},
-		{"cut in its block", llm.Response{Text: "```sql\n" + usa, StopReason: llm.StopLength}, "", "truncated", false, "what is missing may be half a condition"},
-		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated", false, "an open string"},
-		{"ends with a keyword", llm.Response{Text: "SELECT id FROM order"}, "", "truncated", false, "there may have been more"},
+		{"cut by the provider", llm.Response{Text: usa, StopReason: llm.StopLength}, "", "truncated", false,
+			"what is missing may be half a condition"},
+		{"cut behind its block", llm.Response{Text: "```sql\n" + usa + "\n```\nThis sho", StopReason: llm.StopLength}, usa,
+			"", false, "the statement is whole"},
+		{"cut in its block", llm.Response{Text: "```sql\n" + usa, StopReason: llm.StopLength}, "", "truncated", false,
+			"what is missing may be half a condition"},
+		{"cut in the middle", llm.Response{Text: "```sql\nSELECT name FROM customers WHERE country = 'US"}, "", "truncated",
+			false, "an open string"},
+		{"ends with a keyword", llm.Response{Text: "SELECT id FROM order"}, "", "truncated", false,
+			"there may have been more"},
 		{
-			"ends with a keyword, and that was all", llm.Response{Text: "SELECT id FROM order", StopReason: llm.StopEnd}, "SELECT id FROM order",
+			"ends with a keyword, and that was all", llm.Response{Text: "SELECT id FROM order", StopReason: llm.StopEnd},
+			"SELECT id FROM order",
 			"syntax error", true, "a name without its quotes",
 		},
 		{"refusal", llm.Response{Text: "I cannot help with that."}, "", "refusal", false, "no statement"},
 		{"prose", llm.Response{Text: "There are three."}, "", "no-sql", false, "no statement"},
 		{"two statements", llm.Response{Text: usa + "; " + everyone}, "", "several", false, "which one is meant?"},
-		{"writes", llm.Response{Text: "DROP TABLE orders"}, "DROP TABLE orders", "not-read-only", false, "refused before the database sees it"},
+		{"writes", llm.Response{Text: "DROP TABLE orders"}, "DROP TABLE orders", "not-read-only", false,
+			"refused before the database sees it"},
 		{
-			"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master", "refused (table)", false,
+			"reads the catalog", llm.Response{Text: "SELECT name FROM sqlite_master"}, "SELECT name FROM sqlite_master",
+			"refused (table)", false,
 			"refused by the guard",
 		},
-		{"unknown column", llm.Response{Text: "SELECT nme FROM customers"}, "SELECT nme FROM customers", "no such column: nme", true, "the engine's word"},
+		{"unknown column", llm.Response{Text: "SELECT nme FROM customers"}, "SELECT nme FROM customers",
+			"no such column: nme", true, "the engine's word"},
 		{
-			"fails while it runs", llm.Response{Text: "SELECT abs(-9223372036854775808)"}, "SELECT abs(-9223372036854775808)", "integer overflow", true,
+			"fails while it runs", llm.Response{Text: "SELECT abs(-9223372036854775808)"}, "SELECT abs(-9223372036854775808)",
+			"integer overflow", true,
 			"the engine's word",
 		},
-		{"too long", llm.Response{Text: usa + strings.Repeat(" x", 20_000)}, "", "too-long", false, "a model that does not stop"},
+		{"too long", llm.Response{Text: usa + strings.Repeat(" x", 20_000)}, "", "too-long", false,
+			"a model that does not stop"},
 		{"not UTF-8", llm.Response{Text: "SELECT '\xff'"}, "", "not-utf8", false, "no text"},
 	}
 	env := shopEnv(t, nil)
@@ -63,7 +74,8 @@ func TestAdmission(t *testing.T) {
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := testutil.Value(a.Examine(t.Context(), i, "m", tt.reply))(t)
-			if c.SQL != tt.sql || c.Sample != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") || !strings.Contains(c.Rejected, tt.rejected) {
+			if c.SQL != tt.sql || c.Sample != i || c.Model != "m" || c.Rejected != "" != (tt.rejected != "") ||
+				!strings.Contains(c.Rejected, tt.rejected) {
 				t.Errorf("got %+v: %s", c, tt.why)
 			}
 			if strings.Contains(c.Rejected, "\n") {
@@ -94,8 +106,9 @@ func TestAdmissionKeepsSecrets(t *testing.T) {
 	a := strategy.NewChecker(t.Context(), env, strategy.Task{Question: "Where do they live?"}, nil, &doubt.Rules{})
 	defer a.Close()
 	for sql, shown := range map[string]bool{
-		"SELECT name FROM customers": true, "SELECT country FROM customers": false, "SELECT name FROM customers WHERE country = 'USA'": false,
-		"SELECT * FROM main.customers": false,
+		"SELECT name FROM customers": true, "SELECT country FROM customers": false,
+		"SELECT name FROM customers WHERE country = 'USA'": false,
+		"SELECT * FROM main.customers":                     false,
 	} {
 		if c, err := a.ExamineSQL(t.Context(), 0, "", sql); err != nil || c.Rejected != "" || (c.Preview != "") != shown {
 			t.Errorf("%s: %q, %v", sql, c.Preview, err)
@@ -126,14 +139,16 @@ func TestAdmissionDescribes(t *testing.T) {
 		c    vote.Candidate
 		want known
 	}{{rows, known{3, 1, false, false}}, {none, known{0, 1, true, false}}, {null, known{1, 1, false, true}}} {
-		if got := (known{tt.c.Rows, tt.c.Columns, tt.c.Empty, tt.c.AllNull}); got != tt.want || tt.c.Fingerprint == "" || tt.c.Plan == "" || tt.c.Preview == "" {
+		if got := (known{tt.c.Rows, tt.c.Columns, tt.c.Empty, tt.c.AllNull}); got != tt.want || tt.c.Fingerprint == "" ||
+			tt.c.Plan == "" || tt.c.Preview == "" {
 			t.Errorf("%s: %+v", tt.c.SQL, tt.c)
 		}
 	}
 	if a, b := admit(usa), admit(usaJoin); a.Fingerprint != b.Fingerprint || a.Fingerprint == rows.Fingerprint {
 		t.Errorf("equal results have unequal fingerprints: %q and %q", a.Fingerprint, b.Fingerprint)
 	}
-	if up, down := admit(everyone+" ORDER BY name"), admit(everyone+" ORDER BY name DESC"); up.Fingerprint != down.Fingerprint || up.Sequence == down.Sequence {
+	if up, down := admit(everyone+" ORDER BY name"),
+		admit(everyone+" ORDER BY name DESC"); up.Fingerprint != down.Fingerprint || up.Sequence == down.Sequence {
 		t.Error("the order of rows is in the fingerprint, or not in the sequence")
 	}
 	// 0.1+0.2 differs from 0.3 in the last bit alone.
@@ -153,7 +168,8 @@ func TestAdmissionDescribes(t *testing.T) {
 // candidates and trace are the same, and each statement is checked once.
 func TestAdmissionIgnoresTiming(t *testing.T) {
 	replies := []string{
-		usa, everyone, "SELECT nme FROM customers", usa, "```sql\n" + usa + "\n```", everyone, "I refuse.", "SELECT nme FROM customers", usaJoin, usa,
+		usa, everyone, "SELECT nme FROM customers", usa, "```sql\n" + usa + "\n```", everyone, "I refuse.",
+		"SELECT nme FROM customers", usaJoin, usa,
 	}
 	env := shopEnv(t, nil)
 	var want string
@@ -161,7 +177,8 @@ func TestAdmissionIgnoresTiming(t *testing.T) {
 		var checks atomic.Int32
 		count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { checks.Add(1); return nil })
 		root := trace.Tracer{}.New("test")
-		a := strategy.NewChecker(trace.NewContext(t.Context(), root), env, strategy.Task{Question: "q"}, append([]exec.Check{count}, exec.DefaultChecks()...), nil)
+		a := strategy.NewChecker(trace.NewContext(t.Context(), root), env, strategy.Task{Question: "q"},
+			append([]exec.Check{count}, exec.DefaultChecks()...), nil)
 		candidates := make([]vote.Candidate, len(replies))
 		var all sync.WaitGroup
 		for k := range replies {
@@ -217,11 +234,12 @@ func TestAdmissionWaitsNoLongerThanItsContext(t *testing.T) {
 	env := shopEnv(t, nil)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	task := strategy.Task{Question: "q"}
-	a := strategy.NewChecker(t.Context(), env, task, []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error {
-		close(entered)
-		<-leave
-		return nil
-	})}, nil)
+	a := strategy.NewChecker(t.Context(), env, task,
+		[]exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error {
+			close(entered)
+			<-leave
+			return nil
+		})}, nil)
 	defer a.Close()
 	first := make(chan error)
 	go func() {

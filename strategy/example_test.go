@@ -67,7 +67,8 @@ func ExampleConsensus() {
 
 // With MinConfidence a weak answer is none, and the ranking comes with the error.
 func ExampleConsensus_minConfidence() {
-	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers", "SELECT country FROM customers"))
+	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers",
+		"SELECT country FROM customers"))
 	out, err := strategy.Consensus{Samples: 3, MinConfidence: 0.9}.Generate(context.Background(), env, exampleTask)
 	fmt.Println(errors.As(err, new(*strategy.AbstainedError)), len(out.Ballot.Clusters), "answers")
 	// Output: true 3 answers
@@ -77,7 +78,8 @@ func ExampleConsensus_minConfidence() {
 // links the schema by words, and repairs what the engine rejects.
 func ExamplePipeline() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts("SELECT name FROM customer", "SELECT name FROM customers WHERE country = 'USA'",
+		{Purpose: "generate", Replies: llmtest.Texts("SELECT name FROM customer",
+			"SELECT name FROM customers WHERE country = 'USA'",
 			"SELECT name FROM customer")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 	}}
@@ -107,7 +109,8 @@ func ExampleFunc() {
 		}
 		return strategy.Consensus{Samples: 5}.Generate(ctx, env, t)
 	})
-	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customers WHERE country IN ('USA')"))
+	env := exampleEnv(exampleModel("SELECT name FROM customers WHERE country = 'USA'",
+		"SELECT name FROM customers WHERE country IN ('USA')"))
 	out, err := cascade.Generate(context.Background(), env, exampleTask)
 	fmt.Println(len(out.Candidates), "samples", err)
 	// Output: 2 samples <nil>
@@ -154,9 +157,11 @@ func ExampleVariant() {
 // the same misunderstanding.
 func ExampleRotatePrompts() {
 	env := exampleEnv(nil)
-	forms := strategy.RotatePrompts{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{}, strategy.Prompt{Form: schema.Code}}
+	forms := strategy.RotatePrompts{strategy.Prompt{Form: schema.MSchema}, strategy.Prompt{},
+		strategy.Prompt{Form: schema.Code}}
 	for sample := range 4 {
-		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema, Sample: sample})
+		messages, err := forms.Prompt(context.Background(), env, strategy.PromptInput{Task: exampleTask, Schema: env.Schema,
+			Sample: sample})
 		if err != nil {
 			panic(err)
 		}
@@ -194,11 +199,13 @@ func ExampleChecker() {
 
 // A repair shows the model what the engine said, and which names are close.
 func ExampleTypedRepair() {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "repair",
+		Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}
 	ctx, env := context.Background(), exampleEnv(model)
 	const sql = "SELECT customer_name FROM customers"
 	_, rejected := env.DB.Query(ctx, sql)
-	reply, err := strategy.TypedRepair{}.Repair(ctx, env, strategy.RepairInput{Task: exampleTask, Schema: env.Schema, SQL: sql, Err: rejected})
+	reply, err := strategy.TypedRepair{}.Repair(ctx, env, strategy.RepairInput{Task: exampleTask, Schema: env.Schema,
+		SQL: sql, Err: rejected})
 	fmt.Println(reply.Text, err)
 
 	messages := model.Requests()[0].Messages
@@ -211,7 +218,8 @@ func ExampleTypedRepair() {
 	// Write the statement again so that it answers the question and runs. Give it in one ```sql block.
 }
 
-// Three options in two calls: the second one shows them in another rotation, so the same option has another letter there.
+// Three options in two calls: the second one shows them in another rotation, so the same option has another letter
+// there.
 func ExampleRubric() {
 	options := []strategy.JudgeOption{
 		{Candidate: vote.Candidate{SQL: "SELECT name FROM customers"}, Votes: 3},
@@ -219,7 +227,8 @@ func ExampleRubric() {
 		{Candidate: vote.Candidate{SQL: "SELECT count(*) FROM customers"}, Votes: 1},
 	}
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "judge", Replies: llmtest.Texts(
-		`{"selected_option": "B", "confidence": 0.9, "reasoning": "It keeps to the USA."}`, `{"selected_option": "Option A"}`)}}}
+		`{"selected_option": "B", "confidence": 0.9, "reasoning": "It keeps to the USA."}`,
+		`{"selected_option": "Option A"}`)}}}
 	env := exampleEnv(model)
 	in := strategy.JudgeInput{Task: exampleTask, Schema: env.Schema, Options: options, Samples: 6}
 	verdict, err := strategy.Rubric{}.Choose(context.Background(), env, in)
@@ -230,7 +239,8 @@ func ExampleRubric() {
 // The first statement names a column that is not there. The model is told so and writes another one.
 func ExampleRefine() {
 	ctx := context.Background()
-	env := exampleEnv(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'")}}})
+	env := exampleEnv(
+		&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA'")}}})
 	examiner := strategy.NewChecker(ctx, env, exampleTask, nil, nil)
 	defer examiner.Close()
 	candidate, err := examiner.ExamineSQL(ctx, 0, "", "SELECT nme FROM customers WHERE country = 'USA'")

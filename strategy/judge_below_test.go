@@ -23,11 +23,14 @@ func TestIdleParts(t *testing.T) {
 		p         strategy.Pipeline
 	}{
 		{"a judge without a threshold", "Pipeline.JudgeBelow", strategy.Pipeline{Judge: strategy.Rubric{}}},
-		{"with a voter that has none", "Pipeline.JudgeBelow", strategy.Pipeline{Judge: strategy.Rubric{}, Voter: vote.Majority{Prior: 1}}},
+		{"with a voter that has none", "Pipeline.JudgeBelow", strategy.Pipeline{Judge: strategy.Rubric{},
+			Voter: vote.Majority{Prior: 1}}},
 		{"a threshold without a judge", "there is no Judge", strategy.Pipeline{JudgeBelow: 0.6}},
 		{"a threshold that is no share", "60 is not in 0..1", strategy.Pipeline{Judge: strategy.Rubric{}, JudgeBelow: 60}},
-		{"a linker without its model", "Pipeline.Linker: linker: PerTable needs Model", strategy.Pipeline{Linker: linker.PerTable{}}},
-		{"as a part of a union", "linker: PreSQL needs Model", strategy.Pipeline{Linker: linker.Union{linker.Lexical{}, linker.PreSQL{}}}},
+		{"a linker without its model", "Pipeline.Linker: linker: PerTable needs Model",
+			strategy.Pipeline{Linker: linker.PerTable{}}},
+		{"as a part of a union", "linker: PreSQL needs Model",
+			strategy.Pipeline{Linker: linker.Union{linker.Lexical{}, linker.PreSQL{}}}},
 		{"a judge with its threshold", "", strategy.Pipeline{Judge: strategy.Rubric{}, JudgeBelow: 0.6}},
 		{"with that of the voter", "", strategy.Pipeline{Judge: strategy.Rubric{}, Voter: vote.Majority{MinShare: 0.6}}},
 		{"with a voter that says itself what is weak", "", strategy.Pipeline{Judge: strategy.Rubric{}, Voter: firstVoter{}}},

@@ -27,7 +27,8 @@ func TestJudgeGetsTheLeaders(t *testing.T) {
 		seen = append(seen, in.Options[0].SQL, in.Options[1].SQL)
 		return 7, nil // no such choice
 	})
-	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT 1", everyone, usa, usa, everyone)}}),
+	out, err := p.Generate(t.Context(),
+		shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate("SELECT 1", everyone, usa, usa, everyone)}}),
 		strategy.Task{Question: "q"})
 	if err != nil || out.SQL != everyone {
 		t.Errorf("a choice that names nothing changed the vote: %q, %v", out.SQL, err)
@@ -51,7 +52,8 @@ func (telling) Choose(context.Context, *strategy.Env, strategy.JudgeInput) (stra
 func TestJudgeReports(t *testing.T) {
 	p := plain(2)
 	p.Voter, p.Judge = vote.Majority{MinShare: 0.9}, telling{}
-	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, everyone)}}), strategy.Task{Question: "q"})
+	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, everyone)}}),
+		strategy.Task{Question: "q"})
 	if err != nil || out.SQL != usa || out.Report != strategy.Report(told{3}) {
 		t.Errorf("%q, report %+v, %v", out.SQL, out.Report, err)
 	}

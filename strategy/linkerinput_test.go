@@ -11,7 +11,8 @@ import (
 func TestLinkerInput(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	part := &schema.Schema{Tables: env.Schema.Tables[:1]}
-	if in := env.LinkerInput(strategytest.USATask, nil); in.Schema != env.Schema || in.Question != strategytest.USATask.Question || in.DB != env.DB {
+	if in := env.LinkerInput(strategytest.USATask, nil); in.Schema != env.Schema ||
+		in.Question != strategytest.USATask.Question || in.DB != env.DB {
 		t.Errorf("%+v", in)
 	}
 	if in := env.LinkerInput(strategytest.USATask, part); in.Schema != part {

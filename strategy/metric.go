@@ -92,8 +92,9 @@ func (r *pipelineRun) requested(ctx context.Context, i int) (c vote.Candidate, e
 	answered, met := false, true
 	defer func() { r.requests.ended(answered, met) }()
 	turns, section := r.task.turns("### Metrics\n"+r.requests.menu+"\n", "")
-	req := r.Sampler.Request(r.env, i, append(append([]llm.Message{{Role: llm.System, Text: requestRules(r.env)}}, turns...),
-		llm.Message{Role: llm.User, Text: section}))
+	req := r.Sampler.Request(r.env, i,
+		append(append([]llm.Message{{Role: llm.System, Text: requestRules(r.env)}}, turns...),
+			llm.Message{Role: llm.User, Text: section}))
 	req.Purpose, req.Schema = "metric", requestSchema
 	reply, err := r.env.Send(ctx, i%len(r.env.Models), req)
 	if err != nil {
@@ -184,15 +185,16 @@ var requestSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"where":{"type":"array","items":{"type":"string"}},"order_by":{"type":"array","items":{"type":"string"}},"limit":{"type":"integer"}},` +
 	`"required":["metrics","group_by","where","order_by","limit"],"additionalProperties":false}`)
 
-// bypassed are the findings about metrics whose columns a statement adds up without their conditions. They are information, and
-// cost no vote.
+// bypassed are the findings about metrics whose columns a statement adds up without their conditions. They are
+// information, and cost no vote.
 func (a *Checker) bypassed(c vote.Candidate) (found []vote.Finding) {
 	if a.env.Knowledge == nil || c.Statement == nil {
 		return nil
 	}
 	for _, m := range a.env.Knowledge.Bypassed(c.Statement) {
-		found = append(found, vote.Finding{Rule: ruleMetric, Detail: fmt.Sprintf("it adds up what the metric %s does, without its condition %s",
-			prompttext.Comment(m.Name), prompttext.Comment(m.Where))})
+		found = append(found,
+			vote.Finding{Rule: ruleMetric, Detail: fmt.Sprintf("it adds up what the metric %s does, without its condition %s",
+				prompttext.Comment(m.Name), prompttext.Comment(m.Where))})
 	}
 	return found
 }

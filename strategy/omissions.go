@@ -27,13 +27,15 @@ func (e *Env) SchemaTokens(ctx context.Context, s *schema.Schema) (int, error) {
 	return r.Tokens, err
 }
 
-// written are texts of schemas without sample rows, and measured what is known of the length of those without their texts.
-// They may hold values, so each scope has its own.
+// written are texts of schemas without sample rows, and measured what is known of the length of those without their
+// texts. They may hold values, so each scope has its own.
 var (
 	written = &snapshot.Derived[textOf, schema.Rendering]{
 		Size: func(of textOf, r schema.Rendering) int { return len(r.Text) + sizeOf(of.schema) },
 	}
-	measured = &snapshot.Derived[textOf, schema.Rendering]{Size: func(of textOf, _ schema.Rendering) int { return sizeOf(of.schema) }}
+	measured = &snapshot.Derived[textOf, schema.Rendering]{Size: func(of textOf, _ schema.Rendering) int {
+		return sizeOf(of.schema)
+	}}
 )
 
 // textOf is what a text depends on. A schema is not changed once it was handed out, so its address stands for it.
@@ -48,10 +50,12 @@ type textOf struct {
 // sizeOf estimates what a part of a schema takes that a text keeps in memory.
 func sizeOf(s *schema.Schema) int { return 300 * len(s.Tables) }
 
-// kept is r.Render, asked for once for a schema and a form. A schema of one question is rendered at each call. The environments of
-// one snapshot quote names in the same way.
-func (e *Env) kept(ctx context.Context, in *snapshot.Derived[textOf, schema.Rendering], r schema.Renderer, s *schema.Schema) (schema.Rendering, error) {
-	of := textOf{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.WithoutValues, r.WithoutExpertText, r.WithoutModelText}
+// kept is r.Render, asked for once for a schema and a form. A schema of one question is rendered at each call. The
+// environments of one snapshot quote names in the same way.
+func (e *Env) kept(ctx context.Context, in *snapshot.Derived[textOf, schema.Rendering], r schema.Renderer,
+	s *schema.Schema) (schema.Rendering, error) {
+	of := textOf{s, r.Form, r.MaxChars, r.MaxTokens, r.Beside, r.Examples, r.WithoutValues, r.WithoutExpertText,
+		r.WithoutModelText}
 	return in.Of(ctx, e.Snapshot.For(s), of, func(ctx context.Context) (schema.Rendering, error) {
 		out, err := r.Render(ctx, s)
 		if in == measured {
@@ -65,7 +69,8 @@ func (e *Env) kept(ctx context.Context, in *snapshot.Derived[textOf, schema.Rend
 // ctx.Err().
 func (e *Env) SchemaSection(ctx context.Context, r schema.Renderer, s *schema.Schema, sample int) (string, error) {
 	if s == nil {
-		return "", &ConfigError{Field: "strategy: PromptInput.Schema", Problem: "it is nil; give it Env.Schema, or a part of it"}
+		return "", &ConfigError{Field: "strategy: PromptInput.Schema",
+			Problem: "it is nil; give it Env.Schema, or a part of it"}
 	}
 	r.MaxTokens = e.Budget()
 	written, err := e.Render(ctx, sample, r, s)
@@ -78,7 +83,9 @@ func zoneLine(s *schema.Schema) string {
 		return ""
 	}
 	if s.Dialect == "mysql" {
-		return fmt.Sprintf("Values of type TIMESTAMP, NOW() and CURRENT_DATE are in %s: so they are shown, and so they are cut into days.\n", s.Zone)
+		return fmt.Sprintf("Values of type TIMESTAMP, NOW() and CURRENT_DATE are in %s: so they are shown, "+
+			"and so they are cut into days.\n", s.Zone)
 	}
-	return fmt.Sprintf("Times with a time zone are in %s: so they are shown, and so they are cut into days and compared with dates.\n", s.Zone)
+	return fmt.Sprintf("Times with a time zone are in %s: so they are shown, and so they are cut into days and compared "+
+		"with dates.\n", s.Zone)
 }

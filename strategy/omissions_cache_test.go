@@ -73,7 +73,8 @@ func TestTextsAreKept(t *testing.T) {
 	}
 	for i := range 20 {
 		wg.Go(func() {
-			if text, err := env.Render(t.Context(), i, schema.Renderer{Form: schema.Form(i % 3)}, s); err != nil || text.Text == "" {
+			if text, err := env.Render(t.Context(), i, schema.Renderer{Form: schema.Form(i % 3)}, s); err != nil ||
+				text.Text == "" {
 				t.Errorf("%q, %v", text.Text, err)
 			}
 		})

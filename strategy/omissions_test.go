@@ -21,7 +21,8 @@ import (
 )
 
 // cuts are the notes and the warnings about what a prompt does not show.
-func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (notes []string, warnings []trace.Warning) {
+func cuts(t *testing.T, s strategy.Strategy, env *strategy.Env, reply string) (notes []string,
+	warnings []trace.Warning) {
 	t.Helper()
 	ask := asking(env, &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(reply), Repeat: true}}})
 	root := trace.Tracer{}.New("test")
@@ -93,12 +94,14 @@ func TestShortenedSchemaIsTold(t *testing.T) {
 	env := envOf(t, script.String(), nil)
 	env.SchemaBudget = 500
 	reply := "SELECT id FROM item_1_" + strings.Repeat("x", 50)
-	for _, s := range []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{}, planvote.Plain{}} {
+	for _, s := range []strategy.Strategy{strategy.Direct{}, strategy.SelfConsistency{}, strategy.Consensus{},
+		planvote.Plain{}} {
 		notes, warnings := cuts(t, s, env, reply)
 		if len(notes) != 1 || len(warnings) != 1 {
 			t.Fatalf("%T: notes %q, warnings %q", s, notes, warnings)
 		}
-		if !strings.Contains(notes[0], "12 tables shortened to fit") || !strings.Contains(notes[0], " columns not shown: item_0_xxx") ||
+		if !strings.Contains(notes[0], "12 tables shortened to fit") ||
+			!strings.Contains(notes[0], " columns not shown: item_0_xxx") ||
 			!strings.Contains(notes[0], "xxx…, item_1_") || !strings.HasSuffix(notes[0], " and 9 more") || len(notes[0]) > 400 {
 			t.Errorf("%T: %d bytes: %s", s, len(notes[0]), notes[0])
 		}
@@ -133,8 +136,8 @@ func TestFewerValuesAreANote(t *testing.T) {
 	}
 }
 
-// TestWideTables: tables of more columns than a prompt has room for show those that the question names, their keys and the
-// first ones, whoever writes the prompt.
+// TestWideTables: tables of more columns than a prompt has room for show those that the question names, their keys and
+// the first ones, whoever writes the prompt.
 func TestWideTables(t *testing.T) {
 	script := ""
 	for _, name := range []string{"sales", "shops", "staff"} {
@@ -146,14 +149,17 @@ func TestWideTables(t *testing.T) {
 	}
 	env := envOf(t, script, nil)
 	for _, s := range presets() {
-		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(spring_revenue_sales) FROM sales"), Repeat: true}}}
-		out, err := s.Generate(t.Context(), asking(env, model), strategy.Task{Question: "What was the spring revenue of sales?"})
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(spring_revenue_sales) FROM sales"),
+			Repeat: true}}}
+		out, err := s.Generate(t.Context(), asking(env, model),
+			strategy.Task{Question: "What was the spring revenue of sales?"})
 		if out == nil {
 			t.Fatalf("%T: %v", s, err)
 		}
 		for i, call := range model.Requests() {
 			text := strategytest.Written(call.Messages)
-			if len(text) > 96_000 || !strings.Contains(text, "spring_revenue_sales") || !strings.Contains(text, "measure_of_kind_9") {
+			if len(text) > 96_000 || !strings.Contains(text, "spring_revenue_sales") ||
+				!strings.Contains(text, "measure_of_kind_9") {
 				t.Errorf("%T: prompt %d has %d bytes:\n%.300s", s, i, len(text), text)
 			}
 		}

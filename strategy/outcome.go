@@ -80,10 +80,11 @@ func (o *Outcome) WithoutVote() (list []vote.Candidate) {
 //   - "no-progress": only in a step of a Refine; it was tried before and did not run again;
 //   - "no-action": a reply that names no action.
 type Step struct {
-	Sample  int    `json:"sample"`            // index of the step's sample
-	Try     int    `json:"try"`               // 0 is the first attempt, 1 the first repair or correction
-	Name    string `json:"name,omitempty"`    // a part of the method; "" if it has none
-	Action  string `json:"action"`            // the purpose of the request ("generate", "repair", …), or the action of an agent
+	Sample int    `json:"sample"`         // index of the step's sample
+	Try    int    `json:"try"`            // 0 is the first attempt, 1 the first repair or correction
+	Name   string `json:"name,omitempty"` // a part of the method; "" if it has none
+	// the purpose of the request ("generate", "repair", …), or the action of an agent
+	Action  string `json:"action"`
 	SQL     string `json:"sql,omitempty"`     // the statement
 	Status  string `json:"status"`            // the outcome: a word of the list above
 	Problem string `json:"problem,omitempty"` // why the statement did not do, in one line
@@ -97,7 +98,8 @@ type Step struct {
 
 // Step returns the step of a candidate that it checked.
 func (*Checker) Step(c vote.Candidate, try int, action string) Step {
-	s := Step{Sample: c.Sample, Try: try, Action: action, SQL: c.SQL, Status: "ok", Problem: prompttext.ErrorLine(c.Rejected, false), Rows: c.Rows}
+	s := Step{Sample: c.Sample, Try: try, Action: action, SQL: c.SQL, Status: "ok",
+		Problem: prompttext.ErrorLine(c.Rejected, false), Rows: c.Rows}
 	switch {
 	case c.Rejected != "" && c.SQL == "":
 		s.Status = "no-sql"

@@ -23,7 +23,8 @@ import (
 // TestReadReport: a report is the same before and after it was JSON, and never taken for
 // that of another method.
 func TestReadReport(t *testing.T) {
-	own := maker.Report{Phases: []maker.Phase{{Phase: "scope", Samples: 3, Clusters: []vote.Cluster{{Key: "orders", Members: []int{0, 2}}}}}, Fallback: "quorum"}
+	own := maker.Report{Phases: []maker.Phase{{Phase: "scope", Samples: 3,
+		Clusters: []vote.Cluster{{Key: "orders", Members: []int{0, 2}}}}}, Fallback: "quorum"}
 	text := testutil.Value(json.Marshal(own))(t)
 	written := testutil.Value(json.Marshal(rawreport.Report{Name: "maker", JSON: text}))(t)
 	var raw rawreport.Report
@@ -44,7 +45,8 @@ func TestReadReport(t *testing.T) {
 		{"none", nil, "there is no report; want one of maker"},
 		{"of another method", petsql.Report{}, "the report is of petsql; want one of maker"},
 		{"raw, of another method", rawreport.Report{Name: "petsql"}, "the report is of petsql; want one of maker"},
-		{"of another shape", rawreport.Report{Name: "maker", JSON: json.RawMessage("[1]")}, "reading the report of maker: json: "},
+		{"of another shape", rawreport.Report{Name: "maker", JSON: json.RawMessage("[1]")},
+			"reading the report of maker: json: "},
 	} {
 		if _, err := strategy.ReadReport[maker.Report](tt.report); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
@@ -57,7 +59,8 @@ func TestReadReport(t *testing.T) {
 	}
 }
 
-// TestDecidingTries: Executions and Statements bound what Decisive asks for; each statement has a conversation of its own.
+// TestDecidingTries: Executions and Statements bound what Decisive asks for; each statement has a conversation of its
+// own.
 func TestDecidingTries(t *testing.T) {
 	const other = "SELECT nam FROM customers"
 	for _, tt := range []struct {
@@ -101,14 +104,20 @@ func TestSteps(t *testing.T) {
 		rules []llmtest.Rule
 		want  []string // "try action status" of each step
 	}{
-		"repaired": {[]llmtest.Rule{generate(everyone, broken, usa, broken), repairs(usa)}, []string{"0 generate rejected", "1 repair ok"}},
-		"in vain":  {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs("SELECT x FROM y")}, []string{"0 generate rejected", "1 repair rejected"}},
-		"no SQL":   {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs("Sorry.")}, []string{"0 generate rejected", "1 repair no-sql"}},
-		"no model": {[]llmtest.Rule{generate(usa, broken, broken, everyone)}, []string{"0 generate rejected", "1 repair failed"}},
-		"none":     {[]llmtest.Rule{generate(usa, usa, usa, usa)}, nil},
-		"again":    {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs(broken)}, []string{"0 generate rejected", "1 repair no-progress"}},
+		"repaired": {[]llmtest.Rule{generate(everyone, broken, usa, broken), repairs(usa)},
+			[]string{"0 generate rejected", "1 repair ok"}},
+		"in vain": {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs("SELECT x FROM y")},
+			[]string{"0 generate rejected", "1 repair rejected"}},
+		"no SQL": {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs("Sorry.")},
+			[]string{"0 generate rejected", "1 repair no-sql"}},
+		"no model": {[]llmtest.Rule{generate(usa, broken, broken, everyone)},
+			[]string{"0 generate rejected", "1 repair failed"}},
+		"none": {[]llmtest.Rule{generate(usa, usa, usa, usa)}, nil},
+		"again": {[]llmtest.Rule{generate(usa, broken, broken, everyone), repairs(broken)},
+			[]string{"0 generate rejected", "1 repair no-progress"}},
 	} {
-		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}), strategy.Task{Question: "q"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: tt.rules}),
+			strategy.Task{Question: "q"}))(t)
 		var got []string
 		for _, s := range out.Steps {
 			got = append(got, string(rune('0'+s.Try))+" "+s.Action+" "+s.Status)

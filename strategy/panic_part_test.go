@@ -20,7 +20,8 @@ func (f *fragile) Prompt(context.Context, *strategy.Env, strategy.PromptInput) (
 
 // TestPanicNamesThePart: the error of a panic names the function of the part, and no value.
 func TestPanicNamesThePart(t *testing.T) {
-	_, err := strategy.Pipeline{Prompter: &fragile{}}.Generate(t.Context(), strategytest.ShopEnv(t, strategytest.ExampleModel("SELECT 1")), strategytest.USATask)
+	_, err := strategy.Pipeline{Prompter: &fragile{}}.Generate(t.Context(),
+		strategytest.ShopEnv(t, strategytest.ExampleModel("SELECT 1")), strategytest.USATask)
 	var bad *strategy.PanicError
 	if !errors.As(err, &bad) || bad.Part() != "strategy_test.fragile.Prompt" ||
 		!strings.Contains(err.Error(), "the part strategy_test.fragile.Prompt panicked: runtime error: index out of range") {

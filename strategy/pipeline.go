@@ -103,8 +103,9 @@ func (p Pipeline) Generate(ctx context.Context, env *Env, t Task) (*Outcome, err
 	run := pipelineRun{Pipeline: p, env: env, task: t, examiner: p.Examiner, out: &Outcome{}}
 	run.voter, run.counts = p.counting(env, nil, 0)
 	if env.WithoutExecution && run.counts != nil && comparesResults(run.counts.Key) {
-		return nil, &ConfigError{Field: "strategy: Pipeline.Voter", Problem: "it compares results, and nothing is executed here: leave the Key " +
-			"of a vote.Majority nil or use vote.ByPlan"}
+		return nil, &ConfigError{Field: "strategy: Pipeline.Voter",
+			Problem: "it compares results, and nothing is executed here: leave the Key " +
+				"of a vote.Majority nil or use vote.ByPlan"}
 	}
 	if err := run.link(ctx); err != nil {
 		return run.out, err
@@ -281,7 +282,8 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	if prompter == nil {
 		prompter = Prompt{}
 	}
-	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.unlinked, Links: r.links, Sample: i})
+	messages, err := prompter.Prompt(ctx, r.env, PromptInput{Task: r.task, Schema: r.schema, Whole: r.unlinked,
+		Links: r.links, Sample: i})
 	if err != nil {
 		return vote.Candidate{Sample: i}, err
 	}
@@ -297,7 +299,8 @@ func (r *pipelineRun) sample(ctx context.Context, slot int) (vote.Candidate, err
 	if variant != "" {
 		model, name = slices.IndexFunc(r.env.Models, func(m llm.Model) bool { return llm.NameOf(m) == variant }), variant
 		if model < 0 {
-			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model", Problem: fmt.Sprintf("no model is called %q", variant)}
+			return vote.Candidate{Sample: i}, &ConfigError{Field: "strategy: Variant.Model",
+				Problem: fmt.Sprintf("no model is called %q", variant)}
 		}
 	}
 	reply, err := r.env.Send(ctx, model, request)

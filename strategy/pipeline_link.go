@@ -55,8 +55,8 @@ func (r *pipelineRun) link(ctx context.Context) error {
 	return nil
 }
 
-// overBudget links a schema that no prompt has room for. Of real warehouses 15 tables hold all that the right statement reads
-// in 96 % of questions, 8 in 87 %: docs/lab/scale-linking.md.
+// overBudget links a schema that no prompt has room for. Of real warehouses 15 tables hold all that the right statement
+// reads in 96 % of questions, 8 in 87 %: docs/lab/scale-linking.md.
 var overBudget = linker.Lexical{Tables: 15}
 
 // Part returns the part of Schema that l links, in a linker.Conversation. A Schema over Budget is also linked by
@@ -107,7 +107,8 @@ func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outc
 	if tokens <= e.Budget() {
 		return l
 	}
-	out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question", tokens, e.Budget())
+	out.Warn(ctx, "schema-linked", "the schema takes about %d tokens, over the budget of %d: it is linked to the question",
+		tokens, e.Budget())
 	if l == nil {
 		return overBudget
 	}
@@ -117,7 +118,8 @@ func (e *Env) within(ctx context.Context, l linker.Linker, tokens int, out *Outc
 // narrowed is a part of Schema with fewer columns, if names and types alone take more tokens than Budget. A wide table
 // keeps its keys, then columns that words of the question match, then its first ones. Ours.
 func (e *Env) narrowed(ctx context.Context, t Task, part *schema.Schema) (*schema.Schema, error) {
-	text, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true, WithoutExpertText: true, WithoutModelText: true}, part)
+	text, err := e.kept(ctx, measured, schema.Renderer{Names: e, WithoutValues: true, WithoutExpertText: true,
+		WithoutModelText: true}, part)
 	if err != nil || text.Tokens <= e.Budget() {
 		return part, err
 	}

@@ -39,16 +39,22 @@ func TestPipelineRefine(t *testing.T) {
 		{samples: []string{usa, everyone, broken}, repairs: [][]string{2: {usaJoin}}, want: usa, votes: 2,
 			steps: []string{"0.0 generate ok", "1.0 generate ok", "2.0 generate rejected", "2.1 repair ok"},
 			why:   "a corrected sample decides, and the steps are in the order of samples"},
-		{samples: []string{broken, "I cannot."}, repairs: [][]string{{typo, syntax}, {"No.", typo}}, is: strategy.ErrNoCandidate,
-			steps: []string{"0.0 generate rejected", "0.1 repair rejected", "0.2 repair rejected", "1.0 generate no-sql", "1.1 repair no-sql", "1.2 repair rejected"},
-			why:   "three statements each, and none runs"},
+		{samples: []string{broken, "I cannot."}, repairs: [][]string{{typo, syntax}, {"No.", typo}},
+			is: strategy.ErrNoCandidate,
+			steps: []string{"0.0 generate rejected", "0.1 repair rejected", "0.2 repair rejected", "1.0 generate no-sql",
+				"1.1 repair no-sql", "1.2 repair rejected"},
+			why: "three statements each, and none runs"},
 		{samples: []string{broken, usa}, want: usa, votes: 1, warnings: []string{"budget-spent", "one-voter"},
-			steps: []string{"0.0 generate rejected", "0.1 repair failed", "1.0 generate ok"}, why: "a spent budget leaves what runs"},
+			steps: []string{"0.0 generate rejected", "0.1 repair failed", "1.0 generate ok"},
+			why:   "a spent budget leaves what runs"},
 		{samples: []string{broken}, is: llm.ErrBudget, steps: []string{"0.0 generate rejected", "0.1 repair failed"},
 			warnings: []string{"budget-spent"}, why: "and is the error where nothing does"},
-		{samples: []string{nobody}, repairs: [][]string{{nobody}}, refine: strategy.Refine{EmptyResult: true}, want: nobody, votes: 1,
-			steps: []string{"0.0 generate suspect", "0.1 repair no-progress"}, warnings: []string{"empty-result"}, why: "an empty answer is told"},
-		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{EmptyResult: true}, want: usa, votes: 1,
+		{samples: []string{nobody}, repairs: [][]string{{nobody}}, refine: strategy.Refine{EmptyResult: true}, want: nobody,
+			votes: 1,
+			steps: []string{"0.0 generate suspect", "0.1 repair no-progress"}, warnings: []string{"empty-result"},
+			why: "an empty answer is told"},
+		{samples: []string{nobody}, repairs: [][]string{{usa}}, refine: strategy.Refine{EmptyResult: true}, want: usa,
+			votes: 1,
 			steps: []string{"0.0 generate suspect", "0.1 repair ok"}, why: "unless another one has rows"},
 	}
 	var told strings.Builder
@@ -93,10 +99,11 @@ func TestPipelineRefine(t *testing.T) {
 	golden.Check(t, "refine.golden", told.String())
 }
 
-// TestRefineByIndex: which corrections the last calls of a budget pay for is no matter of time, and none takes the call of
-// another sample.
+// TestRefineByIndex: which corrections the last calls of a budget pay for is no matter of time, and none takes the call
+// of another sample.
 func TestRefineByIndex(t *testing.T) {
-	replies, repairs := []string{broken, typo, usa, broken, syntax, everyone}, []string{usa, "No.", "", usaJoin, everyone, ""}
+	replies, repairs := []string{broken, typo, usa, broken, syntax, everyone},
+		[]string{usa, "No.", "", usaJoin, everyone, ""}
 	for _, tt := range []struct {
 		calls, voters int
 		why           string
@@ -124,7 +131,8 @@ func TestRefineByIndex(t *testing.T) {
 					return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
 				}), account.Middleware()))
 				env.Host.CallsLeft = account.CallsLeft
-				out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies)}, Refine: &strategy.Refine{}}.Generate(t.Context(), env, usaTask)
+				out, err := strategy.Pipeline{Sampler: strategy.Sampler{Samples: len(replies)},
+					Refine: &strategy.Refine{}}.Generate(t.Context(), env, usaTask)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,9 +170,10 @@ func TestRefineSeesTheWholeSchema(t *testing.T) {
 		})
 		env := shopEnv(t, model)
 		env.SchemaBudget = tt.budget
-		p := strategy.Pipeline{Refine: &strategy.Refine{}, Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
-			return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
-		})}
+		p := strategy.Pipeline{Refine: &strategy.Refine{},
+			Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+				return schema.Links{Tables: []schema.TableLink{{Table: "customers"}}}, nil
+			})}
 		testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Which names are of the country USA?"}))(t)
 		if got := strings.Contains(shown, "orders"); got != tt.want {
 			t.Errorf("%s: orders shown is %v", tt.why, got)
@@ -176,13 +185,16 @@ func TestRefineSeesTheWholeSchema(t *testing.T) {
 func TestPromptWhole(t *testing.T) {
 	env := shopEnv(t, nil)
 	whole, _ := env.Schema.Describe(schema.Descriptions{
-		"customers.country": {Text: "where the customer lives", Described: "the country"}, "orders.total": {Described: "the amount paid"},
+		"customers.country": {Text: "where the customer lives", Described: "the country"},
+		"orders.total":      {Described: "the amount paid"},
 	})
 	env.Schema = whole
 	whole = strategytest.Profiled(t, env)
-	links := schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}
+	links := schema.Links{Tables: []schema.TableLink{{Table: "customers",
+		Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}
 	linked, _ := whole.Restrict(links)
-	const orders, person, model, example, named = "orders", "where the customer lives", "the amount paid", `"Norway"`, `customers.country has "USA"`
+	const orders, person, model, example, named = "orders", "where the customer lives", "the amount paid", `"Norway"`,
+		`customers.country has "USA"`
 	for _, tt := range []struct {
 		prompt strategy.Prompt
 		whole  *schema.Schema
@@ -193,13 +205,17 @@ func TestPromptWhole(t *testing.T) {
 		{strategy.Prompt{}, whole, 0, []string{person, example, named}, "what was linked"},
 		{strategy.Prompt{Whole: true}, whole, 0, []string{orders, person, model, example, named}, "all of it"},
 		{strategy.Prompt{Whole: true}, nil, 0, []string{person, example, named}, "a caller who gives no whole schema"},
-		{strategy.Prompt{Whole: true}, whole, 45, []string{person, example, named}, "not without columns: what was linked, shortened in its turn"},
-		{strategy.Prompt{Whole: true, WithoutExpertText: true, WithoutModelText: true, Examples: -1}, whole, 0, []string{orders}, "structure alone"},
-		{strategy.Prompt{Whole: true, WithoutModelText: true, Examples: -1}, whole, 0, []string{orders, person}, "a person's words"},
+		{strategy.Prompt{Whole: true}, whole, 45, []string{person, example, named},
+			"not without columns: what was linked, shortened in its turn"},
+		{strategy.Prompt{Whole: true, WithoutExpertText: true, WithoutModelText: true, Examples: -1}, whole, 0,
+			[]string{orders}, "structure alone"},
+		{strategy.Prompt{Whole: true, WithoutModelText: true, Examples: -1}, whole, 0, []string{orders, person},
+			"a person's words"},
 		{strategy.Prompt{Whole: true, WithoutExpertText: true, Examples: -1}, whole, 0, []string{orders, model}, "a model's"},
 	} {
 		env.SchemaBudget = tt.budget
-		got := testutil.Value(tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked, Whole: tt.whole, Links: links}))(t)
+		got := testutil.Value(tt.prompt.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: linked,
+			Whole: tt.whole, Links: links}))(t)
 		var shows []string
 		for _, part := range []string{orders, person, model, example, named} {
 			if strings.Contains(got[1].Text, part) {
@@ -209,7 +225,8 @@ func TestPromptWhole(t *testing.T) {
 		if !slices.Equal(shows, tt.shows) {
 			t.Errorf("%s: shows %q, want %q:\n%s", tt.why, shows, tt.shows, got[1].Text)
 		}
-		if literal := strings.Contains(got[0].Text, "literally"); literal != (tt.prompt.WithoutModelText && !tt.prompt.WithoutExpertText) {
+		if literal := strings.Contains(got[0].Text, "literally"); literal != (tt.prompt.WithoutModelText &&
+			!tt.prompt.WithoutExpertText) {
 			t.Errorf("%s: the rule to take descriptions literally is there: %v", tt.why, literal)
 		}
 	}

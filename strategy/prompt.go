@@ -118,8 +118,10 @@ func (in PromptInput) sections() (text string) {
 
 // schema writes the section of the schema.
 func (p Prompt) schema(ctx context.Context, env *Env, in PromptInput) (string, error) {
-	r := schema.Renderer{Form: p.Form, Examples: p.Examples, WithoutExpertText: p.WithoutExpertText, WithoutModelText: p.WithoutModelText}
-	if p.Whole && in.Whole != nil && in.Whole != in.Schema && columns(in.Whole) <= 2*env.Budget() { // a column takes half a token at least
+	r := schema.Renderer{Form: p.Form, Examples: p.Examples, WithoutExpertText: p.WithoutExpertText,
+		WithoutModelText: p.WithoutModelText}
+	// a column takes half a token at least
+	if p.Whole && in.Whole != nil && in.Whole != in.Schema && columns(in.Whole) <= 2*env.Budget() {
 		r.MaxTokens = env.Budget()
 		r.Names, r.WithoutValues = env, env.WithoutValues
 		full, err := env.kept(ctx, measured, r, in.Whole)
@@ -146,16 +148,19 @@ func columns(s *schema.Schema) (n int) {
 // Two ways to reason, for Prompt.Steps. A prompt without Steps asks for a direct answer.
 const (
 	// PartsFirst lets the model divide the question into parts first.
-	PartsFirst = "First divide the question into parts: a line for each part, with the expression or subquery that answers it, outside of any code block."
+	PartsFirst = "First divide the question into parts: a line for each part, with the expression or subquery that " +
+		"answers it, outside of any code block."
 	// PlanFirst lets the model plan the statement before it writes it.
-	PlanFirst = "First write a plan: the tables, the joins along their keys, the filters with their stored values, and the columns, a line each."
+	PlanFirst = "First write a plan: the tables, the joins along their keys, the filters with their stored values, " +
+		"and the columns, a line each."
 )
 
 // System returns the system message: the dialect, the rules and Env.Instructions.
 func (p Prompt) System(env *Env) string {
 	last := "7. Give the statement in one ```sql block, without an explanation.\n"
 	if p.Reasoning || p.Steps != "" {
-		last = "7. " + cmp.Or(p.Steps, "Think step by step first.") + " Then give the statement in one ```sql block at the very end.\n"
+		last = "7. " + cmp.Or(p.Steps, "Think step by step first.") +
+			" Then give the statement in one ```sql block at the very end.\n"
 	}
 	if p.WithoutModelText && !p.WithoutExpertText {
 		last += "8. Take notes and descriptions literally: use the values, formulas and columns that they name.\n"
@@ -181,8 +186,8 @@ func (e *Env) System(text string) string {
 }
 
 // ValueSection writes the stored values that the question names, as a linker found them. It returns "" if there are
-// none or no value may be shown. For a column that stores at most eight texts it lists all of them. It leaves out values
-// of columns and tables that no prompt may show.
+// none or no value may be shown. For a column that stores at most eight texts it lists all of them. It leaves out
+// values of columns and tables that no prompt may show.
 func (e *Env) ValueSection(links schema.Links) string {
 	lines := e.valueLines(e.withSiblings(links))
 	if e.WithoutValues || lines == "" {
@@ -239,7 +244,9 @@ func (e *Env) valueLines(links schema.Links) string {
 }
 
 func hasFault(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return prompttext.NameFault(prompttext.ShownName(name)) != "" })
+	return slices.ContainsFunc(names, func(name string) bool {
+		return prompttext.NameFault(prompttext.ShownName(name)) != ""
+	})
 }
 
 // Section writes the evidence, corrections, earlier questions and the question for a prompt. Each is one line, except

@@ -34,7 +34,8 @@ func TestPromptExemplars(t *testing.T) {
 	}{
 		{"one: the one that is most like it", strategy.Prompt{Shots: 1}, pairs, []string{"live in Norway"}},
 		{"two", strategy.Prompt{Shots: 2}, pairs, []string{"live in Norway", "Where do customers live"}},
-		{"none asked for: the confirmed ones, the nearest first", strategy.Prompt{}, pairs, []string{"Where do customers live", "total of an order"}},
+		{"none asked for: the confirmed ones, the nearest first", strategy.Prompt{}, pairs,
+			[]string{"Where do customers live", "total of an order"}},
 		{"nobody confirmed one", strategy.Prompt{}, pairs[:2], nil},
 		{"turned off", strategy.Prompt{Shots: -1}, pairs, nil},
 		{"no pool", strategy.Prompt{Shots: 2}, nil, nil},
@@ -62,13 +63,15 @@ func TestPromptExemplars(t *testing.T) {
 // TestPromptSections: a program's own section stands before the question.
 func TestPromptSections(t *testing.T) {
 	env := shopEnv(t, nil)
-	own := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	own := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		in.Sections = append(in.Sections, "### Fiscal year\nIt begins in July.")
 		return strategy.Prompt{}.Prompt(ctx, env, in)
 	})
 	messages := testutil.Value(own.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: env.Schema}))(t)
 	last := messages[len(messages)-1].Text
-	section, question := strings.Index(last, "\n\n### Fiscal year\nIt begins in July.\n\n"), strings.Index(last, "### Question")
+	section, question := strings.Index(last, "\n\n### Fiscal year\nIt begins in July.\n\n"),
+		strings.Index(last, "### Question")
 	if section < 0 || section > question {
 		t.Errorf("the section is not before the question:\n%s", last)
 	}
@@ -79,7 +82,8 @@ func TestReasoningPrompts(t *testing.T) {
 	env := shopEnv(t, nil)
 	var rules, rest []string
 	for i, p := range strategy.ReasoningPrompts() {
-		messages := testutil.Value(p.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: env.Schema, Sample: i}))(t)
+		messages := testutil.Value(p.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: env.Schema,
+			Sample: i}))(t)
 		before, rule, _ := strings.Cut(messages[0].Text, "\n7. ")
 		rules, rest = append(rules, rule), append(rest, before+strategytest.Written(messages[1:]))
 	}
@@ -87,7 +91,8 @@ func TestReasoningPrompts(t *testing.T) {
 		t.Error("they differ in more than how they reason")
 	}
 	for i, want := range []string{
-		"Give the statement in one ```sql block, without an explanation.", strategy.PartsFirst + " Then give", strategy.PlanFirst + " Then give",
+		"Give the statement in one ```sql block, without an explanation.", strategy.PartsFirst + " Then give",
+		strategy.PlanFirst + " Then give",
 	} {
 		if !strings.HasPrefix(rules[i], want) {
 			t.Errorf("prompt %d: %q, want %q", i, rules[i], want)
@@ -95,11 +100,13 @@ func TestReasoningPrompts(t *testing.T) {
 	}
 }
 
-// TestRepairSeesItsPrompt: a repair goes on from the prompt of its sample: the same form of the schema, the same values.
+// TestRepairSeesItsPrompt: a repair goes on from the prompt of its sample: the same form of the schema, the same
+// values.
 func TestRepairSeesItsPrompt(t *testing.T) {
 	for why, p := range map[string]strategy.Pipeline{
 		"decisive": strategy.Consensus{Samples: 3}.Pipeline(),
-		"each":     {Prompter: strategy.Prompt{Form: schema.Code}, Sampler: strategy.Sampler{Samples: 1}, Refine: &strategy.Refine{}},
+		"each": {Prompter: strategy.Prompt{Form: schema.Code}, Sampler: strategy.Sampler{Samples: 1},
+			Refine: &strategy.Refine{}},
 	} {
 		var mu sync.Mutex
 		sent := map[string]map[int]string{}
@@ -113,7 +120,8 @@ func TestRepairSeesItsPrompt(t *testing.T) {
 			if req.Purpose == "repair" {
 				return llm.Response{Text: usa}, nil
 			}
-			return llm.Response{Text: strings.ReplaceAll(broken, "customers", "customers AS c"+strings.Repeat(" ", req.Sample))}, nil
+			return llm.Response{Text: strings.ReplaceAll(broken, "customers", "customers AS c"+
+				strings.Repeat(" ", req.Sample))}, nil
 		})
 		out, err := p.Generate(t.Context(), shopEnv(t, model), usaTask)
 		if err != nil || out.SQL != usa || len(sent["repair"]) == 0 {

@@ -24,7 +24,8 @@ import (
 // pool are two exemplars that fit the shop.
 var pool = []memory.Exemplar{
 	{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"},
-	{Question: "Which customers are from the north?", Evidence: "the north is Norway", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
+	{Question: "Which customers are from the north?", Evidence: "the north is Norway",
+		SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 }
 
 // TestPrompt has a golden for each form, with exemplars, evidence and values.
@@ -138,7 +139,8 @@ func TestQuestionStaysItself(t *testing.T) {
 		"# of orders by country?", "Is `name` unique?", "¿Qué clientes viven en los Estados Unidos?", "有哪些客户住在美国？",
 		"می\u200cخواهم", "a < b && c > 'd'",
 	} {
-		got, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: question}, Schema: env.Schema})
+		got, err := strategy.Prompt{}.Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: question},
+			Schema: env.Schema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +154,8 @@ func TestQuestionStaysItself(t *testing.T) {
 func TestLineEndsJoinNoWords(t *testing.T) {
 	env := shopEnv(t, nil)
 	got := testutil.Value(strategy.Prompt{}.Prompt(t.Context(), env,
-		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"}, Schema: env.Schema}))(t)
+		strategy.PromptInput{Task: strategy.Task{Question: "how\u2028many\forders\vare\u0085there\u200b?"},
+			Schema: env.Schema}))(t)
 	if !strings.HasSuffix(got[1].Text, "\nhow many orders are there?\n") {
 		t.Errorf("got %q", got[1].Text)
 	}
@@ -167,7 +170,8 @@ func TestPromptBudget(t *testing.T) {
 	env := envOf(t, script.String(), nil)
 	for _, budget := range []int{0, 500, 100} {
 		env.SchemaBudget = budget
-		got, err := strategy.Prompt{Form: schema.Code}.Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: "q"}, Schema: env.Schema})
+		got, err := strategy.Prompt{Form: schema.Code}.Prompt(t.Context(), env,
+			strategy.PromptInput{Task: strategy.Task{Question: "q"}, Schema: env.Schema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +196,8 @@ func TestVariant(t *testing.T) {
 		Sampler: strategy.Sampler{Samples: 4, Temperature: 0.7},
 		Prompter: strategy.RotatePrompts{
 			strategy.Prompt{},
-			strategy.Variant{Prompter: strategy.RotatePrompts{strategy.Prompt{Form: schema.Code}}, Model: "small", Temperature: &hot},
+			strategy.Variant{Prompter: strategy.RotatePrompts{strategy.Prompt{Form: schema.Code}}, Model: "small",
+				Temperature: &hot},
 		},
 	}
 	out := testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}))(t)
@@ -207,7 +212,8 @@ func TestVariant(t *testing.T) {
 	want := []string{"small at 0.7", "small at 1.2", "small at 0.7", "small at 1.2"}
 	golden.Equal(t, want, got)
 	p.Prompter = strategy.Variant{Prompter: strategy.Prompt{}, Model: "huge"}
-	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}); err == nil || !strings.Contains(err.Error(), `no model is called "huge"`) {
+	if _, err := p.Generate(t.Context(), env, strategy.Task{Question: "Who?"}); err == nil ||
+		!strings.Contains(err.Error(), `no model is called "huge"`) {
 		t.Errorf("a model that is not there: %v", err)
 	}
 }
@@ -220,7 +226,8 @@ func TestAlternate(t *testing.T) {
 	}
 	var got []string
 	for sample := range 5 {
-		messages, err := strategy.RotatePrompts{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil, strategy.PromptInput{Sample: sample})
+		messages, err := strategy.RotatePrompts{named("a"), named("b"), named("c")}.Prompt(t.Context(), nil,
+			strategy.PromptInput{Sample: sample})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,9 +243,12 @@ func TestAlternate(t *testing.T) {
 func TestPrompterFails(t *testing.T) {
 	broken := errors.New("no ink")
 	p := plain(2)
-	p.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) { return nil, broken })
+	p.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+		return nil, broken
+	})
 	script := &llmtest.Script{}
-	if _, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}); !errors.Is(err, broken) || len(script.Requests()) > 0 {
+	if _, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}); !errors.Is(err, broken) ||
+		len(script.Requests()) > 0 {
 		t.Errorf("got %v after %d calls", err, len(script.Requests()))
 	}
 }
@@ -246,7 +256,9 @@ func TestPrompterFails(t *testing.T) {
 // TestPrompterWithoutMessages: a request without a message is not sent.
 func TestPrompterWithoutMessages(t *testing.T) {
 	script := &llmtest.Script{}
-	empty := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) { return nil, nil })
+	empty := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+		return nil, nil
+	})
 	_, err := strategy.Pipeline{Prompter: empty}.Generate(t.Context(), shopEnv(t, script), usaTask)
 	var config *strategy.ConfigError
 	if !errors.As(err, &config) || config.Field != "strategy: Pipeline.Prompter" || len(script.Requests()) > 0 {

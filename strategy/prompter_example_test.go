@@ -21,7 +21,8 @@ func shortPrompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput
 // A prompter of one's own wraps one that is there, or stands alone as shortPrompt
 // does.
 func ExamplePrompterFunc() {
-	dated := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	dated := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		messages, err := strategy.Prompt{Form: schema.Code}.Prompt(ctx, env, in)
 		if err == nil {
 			messages[0].Text += "\nToday is 2024-05-01.\n"
@@ -47,7 +48,8 @@ func ExamplePrompterFunc() {
 
 // A section of a program's own stands before the question.
 func ExamplePromptInput() {
-	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		in.Sections = append(in.Sections, "### Fiscal year\nIt begins in July.")
 		return strategy.Prompt{Steps: strategy.PlanFirst}.Prompt(ctx, env, in)
 	})

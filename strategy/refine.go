@@ -21,9 +21,9 @@ import (
 // problems of this statement and of all earlier ones. It is the loop of QA-SQL and of agents that look at results,
 // and the repair of a vote (Decisive).
 //
-// A column that a statement looks for in the wrong table is first taken from the only table that can be meant, without a
-// call: another table of the statement, or the one that the table's only foreign key to such a table leads to. A Repairer
-// of your own gets every failure.
+// A column that a statement looks for in the wrong table is first taken from the only table that can be meant, without
+// a call: another table of the statement, or the one that the table's only foreign key to such a table leads to. A
+// Repairer of your own gets every failure.
 //
 // It ends early if the model proposes the same statement again, at the second time-out, and when the budget is spent.
 // Each statement passes the checks of the Checker, so a statement of another candidate is not executed again. A
@@ -73,12 +73,15 @@ type Refined struct {
 
 // Validate reports a negative number, and fields that do not go together.
 func (r Refine) Validate() error {
-	errs := []error{fields.Check("strategy: Refine.Executions", r.Executions, 0), fields.Check("strategy: Refine.Statements", r.Statements, 0)}
+	errs := []error{fields.Check("strategy: Refine.Executions", r.Executions, 0),
+		fields.Check("strategy: Refine.Statements", r.Statements, 0)}
 	switch {
 	case r.Decisive && r.EmptyResult:
-		errs = append(errs, &ConfigError{Field: "strategy: Refine.EmptyResult", Problem: "a statement that runs is asked about without Decisive only"})
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.EmptyResult",
+			Problem: "a statement that runs is asked about without Decisive only"})
 	case !r.Decisive && r.Statements > 0:
-		errs = append(errs, &ConfigError{Field: "strategy: Refine.Statements", Problem: "it bounds what Decisive refines, which is not set"})
+		errs = append(errs, &ConfigError{Field: "strategy: Refine.Statements",
+			Problem: "it bounds what Decisive refines, which is not set"})
 	}
 	return errors.Join(errs...)
 }
@@ -134,7 +137,8 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		switch {
 		case err != nil:
 			out.Stop, out.Err = stopModel, err
-			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: "repair", Status: "failed", Problem: brief(err.Error())})
+			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: "repair",
+				Status: "failed", Problem: brief(err.Error())})
 		case next.SQL != "" && seen[key]:
 			out.Stop = stopNoProgress
 			out.Steps = append(out.Steps, Step{Sample: current.Sample, Try: try, Name: in.Name, Action: "repair", SQL: next.SQL,
@@ -178,7 +182,8 @@ func (o *Refined) add(in RefineInput, c vote.Candidate, try int, action string, 
 
 // again asks for another statement. One that was seen is not examined: its text may be another, its end is not.
 func (r Refine) again(
-	ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error, earlier []Step, try int, seen map[string]bool,
+	ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error, earlier []Step, try int,
+	seen map[string]bool,
 ) (vote.Candidate, error) {
 	ctx, span := trace.Start(ctx, "refine", trace.Attr{Key: "sample", Value: c.Sample}, trace.Attr{Key: "try", Value: try})
 	defer span.End()
@@ -218,9 +223,11 @@ func (r Refine) again(
 // mostRewrites bounds the columns of one statement that are taken from another table.
 const mostRewrites = 3
 
-// rewrite takes the columns that a statement looks for in the wrong table from the only tables that can be meant, without
-// a call of the model. The candidate has no statement where several tables can be meant, and where the new one does not run.
-func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error) (vote.Candidate, error) {
+// rewrite takes the columns that a statement looks for in the wrong table from the only tables that can be meant,
+// without a call of the model. The candidate has no statement where several tables can be meant, and where the new one
+// does not run.
+func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error) (vote.Candidate,
+	error) {
 	for range mostRewrites {
 		var invalid *exec.InvalidError
 		if r.Repairer != nil || !errors.As(failure, &invalid) || invalid.Fault != "schema" {
@@ -256,7 +263,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &limit) && limit.Limit == "time"
 }
 
-// turns has samples corrected in the order of their slots, so that time does not say who gets the last calls of a budget.
+// turns has samples corrected in the order of their slots, so that time does not say who gets the last calls of a
+// budget.
 type turns struct {
 	left int             // calls for corrections, changed by the sample whose turn it is
 	over []chan struct{} // by slot: closed when its sample is made

@@ -37,7 +37,8 @@ func (Refine) Failing(candidates []vote.Candidate) (first []int) {
 // returns the errors of Run.
 func (r Refine) Copies(ctx context.Context, env *Env, in RefineInput, candidates []vote.Candidate) (Refined, error) {
 	old := in.Candidate
-	ctx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample}, trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(old.SQL)})
+	ctx, span := trace.Start(ctx, "repair", trace.Attr{Key: "sample", Value: old.Sample},
+		trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(old.SQL)})
 	defer span.End()
 
 	refined, err := r.Run(ctx, env, in)
@@ -79,7 +80,9 @@ func (r *pipelineRun) refineDeciding(ctx context.Context) error {
 		return nil
 	}
 
-	failing := slices.DeleteFunc(r.Refine.Failing(out.Candidates), func(i int) bool { return !isFailing(out.Candidates[i]) })
+	failing := slices.DeleteFunc(r.Refine.Failing(out.Candidates), func(i int) bool {
+		return !isFailing(out.Candidates[i])
+	})
 	for _, i := range failing[:min(cmp.Or(r.Refine.Statements, 2), len(failing))] {
 		if !r.couldChange() {
 			break
@@ -104,7 +107,8 @@ func (r *pipelineRun) refineDeciding(ctx context.Context) error {
 // refining is what a Refine gets of a candidate: the input of its prompt, over s.
 func (r *pipelineRun) refining(s *schema.Schema, c vote.Candidate) RefineInput {
 	return RefineInput{
-		Task: r.task, Schema: s, Links: r.links, Prompter: r.Prompter, Examiner: r.examiner, Candidate: c, Action: r.Sampler.Purpose,
+		Task: r.task, Schema: s, Links: r.links, Prompter: r.Prompter, Examiner: r.examiner, Candidate: c,
+		Action: r.Sampler.Purpose,
 	}
 }
 

@@ -45,41 +45,57 @@ func TestRefine(t *testing.T) {
 		why     string
 	}{
 		{first: usa, sql: usa, runs: true, steps: []step{{usa, "ok"}}, why: "a statement that runs is not touched"},
-		{first: typo, replies: []string{usa}, sql: usa, runs: true, steps: []step{{typo, "rejected"}, {usa, "ok"}}, why: "one correction"},
+		{first: typo, replies: []string{usa}, sql: usa, runs: true, steps: []step{{typo, "rejected"}, {usa, "ok"}},
+			why: "one correction"},
 		{first: typo, replies: []string{syntax, usa}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {usa, "ok"}}, why: "two corrections"},
-		{first: typo, replies: []string{syntax, "SELECT no FROM customers", usa}, sql: "SELECT no FROM customers", stop: "executions",
-			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {"SELECT no FROM customers", "rejected"}}, why: "three statements are all there are"},
+		{first: typo, replies: []string{syntax, "SELECT no FROM customers", usa}, sql: "SELECT no FROM customers",
+			stop:  "executions",
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {"SELECT no FROM customers", "rejected"}},
+			why:   "three statements are all there are"},
 		{first: typo, replies: []string{"select NME from customers;"}, sql: typo, stop: "no-progress",
-			steps: []step{{typo, "rejected"}, {"select NME from customers", "no-progress"}}, why: "the same statement, written otherwise"},
+			steps: []step{{typo, "rejected"}, {"select NME from customers", "no-progress"}},
+			why:   "the same statement, written otherwise"},
 		{first: typo, replies: []string{syntax, typo, usa}, sql: syntax, stop: "no-progress",
-			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {typo, "no-progress"}}, why: "the one before the last again"},
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {typo, "no-progress"}},
+			why:   "the one before the last again"},
 		{first: typo, sql: typo, stop: "model", steps: []step{{typo, "rejected"}, {"", "failed"}}, why: "no model"},
-		{first: "", replies: []string{usa}, sql: usa, runs: true, steps: []step{{"", "no-sql"}, {usa, "ok"}}, why: "a reply without a statement"},
+		{first: "", replies: []string{usa}, sql: usa, runs: true, steps: []step{{"", "no-sql"}, {usa, "ok"}},
+			why: "a reply without a statement"},
 		{first: typo, replies: []string{"I cannot.", usa}, sql: usa, runs: true,
 			steps: []step{{typo, "rejected"}, {"", "no-sql"}, {usa, "ok"}}, why: "a correction without a statement"},
-		{first: "DELETE FROM customers", replies: []string{"DROP TABLE customers", "DELETE FROM orders"}, sql: "DELETE FROM orders", stop: "executions",
-			steps: []step{{"DELETE FROM customers", "refused"}, {"DROP TABLE customers", "refused"}, {"DELETE FROM orders", "refused"}},
-			why:   "writes are refused, and kept for the audit"},
+		{first: "DELETE FROM customers", replies: []string{"DROP TABLE customers", "DELETE FROM orders"},
+			sql: "DELETE FROM orders", stop: "executions",
+			steps: []step{{"DELETE FROM customers", "refused"}, {"DROP TABLE customers", "refused"},
+				{"DELETE FROM orders", "refused"}},
+			why: "writes are refused, and kept for the audit"},
 		{first: slow, replies: []string{endless, usa}, sql: endless, stop: "timeout",
 			steps: []step{{slow, "timeout"}, {endless, "timeout"}}, why: "the second time-out ends it"},
 		{first: slow, replies: []string{typo, endless}, sql: endless, stop: "timeout",
 			steps: []step{{slow, "timeout"}, {typo, "rejected"}, {endless, "timeout"}}, why: "wherever it comes"},
 		{first: slow, replies: []string{strings.ToLower(slow) + ";", usa}, sql: slow, stop: "no-progress",
-			steps: []step{{slow, "timeout"}, {strings.ToLower(slow), "no-progress"}}, why: "what was too slow is not executed again"},
+			steps: []step{{slow, "timeout"}, {strings.ToLower(slow), "no-progress"}},
+			why:   "what was too slow is not executed again"},
 		{first: "SELECT * FROM sqlite_master", replies: []string{"SELECT load_extension('x')", usa}, sql: usa, runs: true,
-			steps: []step{{"SELECT * FROM sqlite_master", "refused"}, {"SELECT load_extension('x')", "refused"}, {usa, "ok"}}, why: "what the guard refuses"},
-		{first: "PRAGMA writable_schema = 1", replies: []string{"ATTACH 'x.db' AS x", everyone + "; DELETE FROM orders"}, stop: "executions",
-			steps: []step{{"PRAGMA writable_schema = 1", "refused"}, {"ATTACH 'x.db' AS x", "refused"}, {"", "no-sql"}}, why: "pragmas, databases, two statements"},
+			steps: []step{{"SELECT * FROM sqlite_master", "refused"}, {"SELECT load_extension('x')", "refused"}, {usa, "ok"}},
+			why:   "what the guard refuses"},
+		{first: "PRAGMA writable_schema = 1", replies: []string{"ATTACH 'x.db' AS x", everyone + "; DELETE FROM orders"},
+			stop:  "executions",
+			steps: []step{{"PRAGMA writable_schema = 1", "refused"}, {"ATTACH 'x.db' AS x", "refused"}, {"", "no-sql"}},
+			why:   "pragmas, databases, two statements"},
 		{first: everyone + "; DELETE FROM orders", replies: []string{"I cannot.", "Nor now."}, stop: "executions",
-			steps: []step{{everyone + "; DELETE FROM orders", "refused"}, {"", "no-sql"}, {"", "no-sql"}}, why: "no statement to the end"},
-		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}}, why: "one time-out does not"},
-		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}}, why: "an empty result is an answer"},
+			steps: []step{{everyone + "; DELETE FROM orders", "refused"}, {"", "no-sql"}, {"", "no-sql"}},
+			why:   "no statement to the end"},
+		{first: slow, replies: []string{usa}, sql: usa, runs: true, steps: []step{{slow, "timeout"}, {usa, "ok"}},
+			why: "one time-out does not"},
+		{first: nobody, replies: []string{usa}, sql: nobody, runs: true, steps: []step{{nobody, "suspect"}},
+			why: "an empty result is an answer"},
 		{first: nobody, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true}, sql: usa, runs: true,
 			steps: []step{{nobody, "suspect"}, {usa, "ok"}}, why: "or is asked about"},
 		{first: nobody, replies: []string{typo, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {typo, "rejected"}}, why: "once: what does not run replaces nothing"},
-		{first: nobody, replies: []string{nobody + " AND 1 = 1", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{nobody + " AND 1 = 1", usa}, refine: strategy.Refine{EmptyResult: true},
+			sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {nobody + " AND 1 = 1", "suspect"}}, why: "nor what is empty, too"},
 		{first: nobody, replies: []string{nobody}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {nobody, "no-progress"}}, why: "the model stands by it"},
@@ -87,13 +103,18 @@ func TestRefine(t *testing.T) {
 			steps: []step{{null, "suspect"}, {usa, "ok"}}, why: "nothing but NULL is asked about, too"},
 		{first: nobody, replies: []string{null, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {null, "suspect"}}, why: "and replaces nothing"},
-		{first: nobody, replies: []string{"It is right.", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{"It is right.", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody,
+			runs:  true,
 			steps: []step{{nobody, "suspect"}, {"", "no-sql"}}, why: "nor does prose"},
-		{first: nobody, replies: []string{"DELETE FROM customers", usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
+		{first: nobody, replies: []string{"DELETE FROM customers", usa}, refine: strategy.Refine{EmptyResult: true},
+			sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"DELETE FROM customers", "refused"}}, why: "nor a write"},
-		{first: typo, replies: []string{syntax, nobody, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
-			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {nobody, "suspect"}}, why: "the third statement is the last, whatever its result"},
-		{first: nobody, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true, Executions: 1}, sql: nobody, runs: true,
+		{first: typo, replies: []string{syntax, nobody, usa}, refine: strategy.Refine{EmptyResult: true}, sql: nobody,
+			runs:  true,
+			steps: []step{{typo, "rejected"}, {syntax, "rejected"}, {nobody, "suspect"}},
+			why:   "the third statement is the last, whatever its result"},
+		{first: nobody, replies: []string{usa}, refine: strategy.Refine{EmptyResult: true, Executions: 1}, sql: nobody,
+			runs:  true,
 			steps: []step{{nobody, "suspect"}}, why: "no second execution"},
 		{first: nobody, refine: strategy.Refine{EmptyResult: true}, sql: nobody, runs: true,
 			steps: []step{{nobody, "suspect"}, {"", "failed"}}, why: "no model to ask about it"},
@@ -139,7 +160,8 @@ func TestRefine(t *testing.T) {
 				}
 			}
 			golden.Equal(t, tt.steps, steps, "steps")
-			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop || (got.Err != nil) != (tt.stop == "model") {
+			if got.Candidate.SQL != tt.sql || (got.Candidate.Rejected == "") != tt.runs || got.Stop != tt.stop ||
+				(got.Err != nil) != (tt.stop == "model") {
 				t.Errorf("%q, rejected %q, stop %q, %v; want %q, runs %v, stop %q",
 					got.Candidate.SQL, got.Candidate.Rejected, got.Stop, got.Err, tt.sql, tt.runs, tt.stop)
 			}
@@ -148,7 +170,8 @@ func TestRefine(t *testing.T) {
 }
 
 // refined admits sql, or a reply without a statement, and refines it.
-func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Refine, sql string) (strategy.Refined, error) {
+func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Refine, sql string) (strategy.Refined,
+	error) {
 	t.Helper()
 	task := strategy.Task{Question: "Who lives in the USA?", Evidence: "The USA are 'USA'."}
 	a := strategy.NewChecker(ctx, env, task, nil, nil)
@@ -163,7 +186,8 @@ func refined(ctx context.Context, t *testing.T, env *strategy.Env, r strategy.Re
 // TestRefinePrompt: the model sees question, evidence, schema and everything that was tried.
 func TestRefinePrompt(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1}, {Replies: llmtest.Texts(usa)}}}
+		{Replies: llmtest.Texts(syntax), Times: 1}, {Replies: llmtest.Texts(nobody), Times: 1},
+		{Replies: llmtest.Texts(usa)}}}
 	testutil.Value(refined(t.Context(), t, shopEnv(t, script), strategy.Refine{EmptyResult: true, Executions: 4}, typo))(t)
 	all := ""
 	for _, req := range script.Requests() {
@@ -174,12 +198,14 @@ func TestRefinePrompt(t *testing.T) {
 
 // TestRefineWithoutValues: engines repeat what stood in quotes, in the last error and in those before it.
 func TestRefineWithoutValues(t *testing.T) {
-	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2two FROM orders"), Times: 1}, {Replies: llmtest.Texts(usa)}}}
+	script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT 2two FROM orders"), Times: 1},
+		{Replies: llmtest.Texts(usa)}}}
 	env := shopEnv(t, script)
 	env.WithoutValues = true
 	testutil.Value(refined(t.Context(), t, env, strategy.Refine{}, "SELECT 1one FROM orders"))(t)
 	last := script.Requests()[1].Messages
-	if text := last[len(last)-1].Text; strings.Count(text, "unrecognized token: …\n") != 2 || strings.Contains(text, `token: "`) {
+	if text := last[len(last)-1].Text; strings.Count(text, "unrecognized token: …\n") != 2 ||
+		strings.Contains(text, `token: "`) {
 		t.Errorf("the errors are shown with what stood in quotes:\n%s", text)
 	}
 }
@@ -195,7 +221,8 @@ func TestRefineCancelled(t *testing.T) {
 			}
 			return llm.Response{Text: reply, StopReason: llm.StopEnd}, nil
 		}))
-		if got, err := refined(ctx, t, env, strategy.Refine{}, typo); !errors.Is(err, context.Canceled) || len(got.Steps) != 1 {
+		if got, err := refined(ctx, t, env, strategy.Refine{}, typo); !errors.Is(err, context.Canceled) ||
+			len(got.Steps) != 1 {
 			t.Errorf("cancelled, reply %q: %v, %+v", reply, err, got.Steps)
 		}
 	}
@@ -213,7 +240,8 @@ func TestRefineBudget(t *testing.T) {
 	} {
 		account := llm.Budget{Calls: 1}.Start()
 		script := &llmtest.Script{Rules: []llmtest.Rule{always("repair", tt.reply)}}
-		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())), strategy.Refine{EmptyResult: true}, tt.first)
+		got, err := refined(t.Context(), t, shopEnv(t, llm.Chain(script, account.Middleware())),
+			strategy.Refine{EmptyResult: true}, tt.first)
 		if err != nil || got.Stop != tt.stop || errors.Is(got.Err, llm.ErrBudget) != (tt.stop != "") ||
 			got.Candidate.SQL != tt.sql || got.Steps[2].Status != "failed" {
 			t.Errorf("%q, then %q: %+v, %v", tt.first, tt.reply, got, err)
@@ -231,7 +259,8 @@ func TestRefineSharesExecutions(t *testing.T) {
 	defer a.Close()
 	for sample, sql := range []string{typo, typo, syntax, usa} {
 		c := testutil.Value(a.ExamineSQL(t.Context(), sample, "m", sql))(t)
-		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema, Examiner: a, Candidate: c})
+		got, err := strategy.Refine{}.Run(t.Context(), env, strategy.RefineInput{Task: usaTask, Schema: env.Schema,
+			Examiner: a, Candidate: c})
 		if err != nil || got.Candidate.SQL != usa || got.Candidate.Sample != sample || got.Candidate.Rejected != "" {
 			t.Errorf("sample %d: %+v, %v", sample, got, err)
 		}

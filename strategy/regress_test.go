@@ -27,26 +27,33 @@ func TestBigSchemaIsLinkedNotCut(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&script, "CREATE TABLE warehouse_%d (id INTEGER PRIMARY KEY, place_%d TEXT, capacity INTEGER);\n", i, i)
 	}
-	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL, branch TEXT); INSERT INTO warehouse_7 VALUES (1, 'Oslo', 5);")
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(amount) FROM invoices"), Repeat: true}}}
+	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL, branch TEXT); " +
+		"INSERT INTO warehouse_7 VALUES (1, 'Oslo', 5);")
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT sum(amount) FROM invoices"),
+		Repeat: true}}}
 	env := envOf(t, script.String(), model)
 	env.SchemaBudget = 500
-	for name, l := range map[string]linker.Linker{"none": nil, "values": linker.Values{}, "whole": linker.Func(func(context.Context, linker.Input) (schema.Links,
-		error) {
-		return schema.Links{Whole: true}, nil
-	})} {
+	for name, l := range map[string]linker.Linker{"none": nil, "values": linker.Values{},
+		"whole": linker.Func(func(context.Context, linker.Input) (schema.Links,
+			error) {
+			return schema.Links{Whole: true}, nil
+		})} {
 		p := plain(1)
 		p.Linker = l
-		out := testutil.Value(p.Generate(t.Context(), env, strategy.Task{Question: "What is the total amount of the invoices of Oslo?"}))(t)
+		out := testutil.Value(p.Generate(t.Context(), env,
+			strategy.Task{Question: "What is the total amount of the invoices of Oslo?"}))(t)
 		requests := model.Requests()
 		prompt := requests[len(requests)-1].Messages[1].Text
 		if !strings.Contains(prompt, "branch TEXT") || strings.Contains(prompt, "warehouse_8") {
 			t.Errorf("%s: the schema was not linked:\n%s", name, prompt)
 		}
-		if found := strings.Contains(prompt, `warehouse_7.place_7 has "Oslo"`) && strings.Contains(prompt, "CREATE TABLE warehouse_7"); found != (name == "values") {
+		if found := strings.Contains(prompt, `warehouse_7.place_7 has "Oslo"`) &&
+			strings.Contains(prompt, "CREATE TABLE warehouse_7"); found != (name == "values") {
 			t.Errorf("%s: the stored value and its table are shown: %v\n%s", name, found, prompt)
 		}
-		if out.Links.Whole || !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "over the budget of 500") }) {
+		if out.Links.Whole || !slices.ContainsFunc(out.Notes, func(n string) bool {
+			return strings.Contains(n, "over the budget of 500")
+		}) {
 			t.Errorf("%s: links %+v, notes %q", name, out.Links, out.Notes)
 		}
 	}
@@ -117,7 +124,8 @@ func TestRepairLooksAtDoubts(t *testing.T) {
 		{0, 8, everyone}, // 5 against 1 + 2: no repair
 		{1, 9, usa},      // 5/e against 1 + 2
 	} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{generate(everyone, everyone, everyone, everyone, everyone, usa, broken, broken), repairs(usa)}}
+		script := &llmtest.Script{Rules: []llmtest.Rule{generate(everyone, everyone, everyone, everyone, everyone, usa,
+			broken, broken), repairs(usa)}}
 		p := plain(8)
 		p.Refine, p.Doubts = &strategy.Refine{Decisive: true}, &doubt.Rules{List: []doubt.Rule{odd}}
 		p.Voter = vote.Majority{Penalty: tt.penalty}
@@ -134,7 +142,8 @@ func TestJudgedConfidenceIsCalibratedOnce(t *testing.T) {
 	p.Judge = strategy.Rubric{}
 	p.Voter = vote.Majority{MinShare: 0.9, Calibrate: func(x float64) float64 { return x / 2 }}
 	for _, verdicts := range [][]string{{"A", "B"}, {"B", "A"}} {
-		out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, everyone, everyone), judges(verdicts...)}}),
+		out, err := p.Generate(t.Context(),
+			shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa, everyone, everyone), judges(verdicts...)}}),
 			strategy.Task{Question: "q"})
 		if err != nil || out.Confidence != 0.25 {
 			t.Errorf("judge %v: confidence %v, %v; want half of 0.5", verdicts, out.Confidence, err)
@@ -172,8 +181,10 @@ func (c countOf) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 // TestInvisibleQuestion: a question that nobody can see is none.
 func TestInvisibleQuestion(t *testing.T) {
 	script := &llmtest.Script{}
-	for _, question := range []string{"", " \n\t\u00a0", "\u200b\u2060\ufeff", "\U000e0064\U000e0072\U000e006f\U000e0070", "\x00\x1b"} {
-		if _, err := (strategy.Direct{}).Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: question}); !errors.Is(err, strategy.ErrEmptyQuestion) {
+	for _, question := range []string{"", " \n\t\u00a0", "\u200b\u2060\ufeff", "\U000e0064\U000e0072\U000e006f\U000e0070",
+		"\x00\x1b"} {
+		if _, err := (strategy.Direct{}).Generate(t.Context(), shopEnv(t, script),
+			strategy.Task{Question: question}); !errors.Is(err, strategy.ErrEmptyQuestion) {
 			t.Errorf("%q: %v", question, err)
 		}
 	}

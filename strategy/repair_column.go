@@ -28,15 +28,16 @@ type misplaced struct {
 // columnOf is a column of a table in a statement.
 type columnOf struct{ alias, name string }
 
-// newMisplaced reads which tables lack the column that a name of the statement looks for in vain, and which of its other
-// tables have it. It is nil where that cannot be known, as for a derived table.
+// newMisplaced reads which tables lack the column that a name of the statement looks for in vain, and which of its
+// other tables have it. It is nil where that cannot be known, as for a derived table.
 func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 	if s == nil || name == "" {
 		return nil
 	}
 	qualifier, column, qualified := cutLast(name, ".")
 	s, _ = s.Presentable() // the names go into a prompt
-	m := &misplaced{env: env, schema: s, statement: env.DB.Language().Text.Parse(sql), qualifier: qualifier, column: column}
+	m := &misplaced{env: env, schema: s, statement: env.DB.Language().Text.Parse(sql), qualifier: qualifier,
+		column: column}
 	m.lacks = "No table of the statement has a column " + column
 	if qualified {
 		m.lacks = "No table of the statement is " + qualifier + " with a column " + column
@@ -62,7 +63,8 @@ func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 	return m
 }
 
-// hint says which tables have the column: the statement's own, or else those that a foreign key joins with them; "": none.
+// hint says which tables have the column: the statement's own, or else those that a foreign key joins with them; "":
+// none.
 func (m *misplaced) hint() string {
 	if m == nil {
 		return ""
@@ -177,8 +179,9 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 }
 
 // rewritten is the statement with the column of the only table that can be meant: the only one of its own that has the
-// column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is "" where several
-// can be meant, for the condition of a join, which says how tables belong together, and for a text that is cut in a string.
+// column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is "" where
+// several can be meant, for the condition of a join, which says how tables belong together, and for a text that is cut
+// in a string.
 func (m *misplaced) rewritten() string {
 	if m == nil || m.qualifier == "" {
 		return ""
@@ -250,7 +253,8 @@ var (
 // places are the qualifiers of the column in the statement; none where one is in the condition of a join.
 func (m *misplaced) places(tokens []sqltext.Token) (list []sqltext.Token) {
 	is := func(t sqltext.Token, name string) bool {
-		return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && strings.EqualFold(strings.Trim(t.Text, "\"`[]"), name)
+		return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && strings.EqualFold(strings.Trim(t.Text, "\"`[]"),
+			name)
 	}
 	clause := ""
 	for i, t := range tokens {

@@ -24,41 +24,53 @@ INSERT INTO powers VALUES (1, 'flight');
 INSERT INTO heroes VALUES (1, 'Ajax', 1, 1, 1), (2, 'Bane', 2, 1, 1);
 INSERT INTO hero_powers VALUES (1, 1);`
 
-// TestMisplacedColumns: a column that a statement looks for in the wrong table is taken from the only one that can be meant, without
-// a call. Where several can be, the repair says which tables have it and how they are joined. The statements are of the kinds that
-// Qwen2.5-Coder-1.5B wrote, and repeated when it was asked.
+// TestMisplacedColumns: a column that a statement looks for in the wrong table is taken from the only one that can be
+// meant, without a call. Where several can be, the repair says which tables have it and how they are joined. The
+// statements are of the kinds that Qwen2.5-Coder-1.5B wrote, and repeated when it was asked.
 func TestMisplacedColumns(t *testing.T) {
 	for _, tt := range []struct {
 		why, sql string
 		want     string // the statement that runs without a call; "": the model is asked
 		told     string // the repair says
 	}{
-		{why: "another table of the statement has it", sql: "SELECT T2.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id",
+		{why: "another table of the statement has it",
+			sql:  "SELECT T2.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id",
 			want: "SELECT T1.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id"},
-		{why: "everywhere in the statement", sql: "SELECT T2.hero FROM heroes T1, hero_powers T2 WHERE T1.id = T2.hero_id GROUP BY T2.hero ORDER BY T2.hero",
+		{why: "everywhere in the statement", sql: "SELECT T2.hero FROM heroes T1, hero_powers T2 WHERE T1.id = T2.hero_id " +
+			"GROUP BY T2.hero ORDER BY T2.hero",
 			want: "SELECT T1.hero FROM heroes T1, hero_powers T2 WHERE T1.id = T2.hero_id GROUP BY T1.hero ORDER BY T1.hero"},
-		{why: "a foreign key leads to it", sql: "SELECT T2.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 ON T1.id = T2.hero_id WHERE T1.hero = 'Ajax'",
+		{why: "a foreign key leads to it", sql: "SELECT T2.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 " +
+			"ON T1.id = T2.hero_id WHERE T1.hero = 'Ajax'",
 			want: "SELECT powers.power FROM heroes AS T1 INNER JOIN hero_powers AS T2 ON T1.id = T2.hero_id " +
 				"JOIN powers ON T2.power_id = powers.id WHERE T1.hero = 'Ajax'"},
 		{why: "at the end of the statement", sql: "SELECT hero_powers.power FROM hero_powers;",
 			want: "SELECT powers.power FROM hero_powers JOIN powers ON hero_powers.power_id = powers.id"},
-		{why: "in a subquery", sql: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p WHERE p.power = 'flight')",
-			want: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p JOIN powers ON p.power_id = powers.id WHERE powers.power = 'flight')"},
-		{why: "two columns, one after the other", sql: "SELECT T1.side, T2.power FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id",
+		{why: "in a subquery", sql: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p " +
+			"WHERE p.power = 'flight')",
+			want: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p JOIN powers " +
+				"ON p.power_id = powers.id WHERE powers.power = 'flight')"},
+		{why: "two columns, one after the other", sql: "SELECT T1.side, T2.power FROM heroes AS T1 JOIN hero_powers AS T2 " +
+			"ON T1.id = T2.hero_id",
 			want: "SELECT sides.side, powers.power FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id " +
 				"JOIN sides ON T1.side_id = sides.id JOIN powers ON T2.power_id = powers.id"},
 		{why: "two keys lead to it", sql: "SELECT h.colour FROM heroes h",
-			told: "h is heroes, which has no column colour. colours has it: add JOIN colours ON h.left_eye = colours.id, and write colours.colour."},
-		{why: "two tables have it", sql: "SELECT T3.hero FROM heroes a, heroes b, sides T3", told: "The statement has it as a.hero or b.hero."},
+			told: "h is heroes, which has no column colour. colours has it: add JOIN colours ON h.left_eye = colours.id, " +
+				"and write colours.colour."},
+		{why: "two tables have it", sql: "SELECT T3.hero FROM heroes a, heroes b, sides T3",
+			told: "The statement has it as a.hero or b.hero."},
 		{why: "the condition of a join", sql: "SELECT a.hero FROM heroes a JOIN sides b ON a.side_id = b.side_id",
 			told: "b is sides, which has no column side_id. The statement has it as a.side_id."},
 		{why: "over a table between", sql: "SELECT h.power FROM heroes h",
-			told: "powers has it: add JOIN hero_powers ON h.id = hero_powers.hero_id JOIN powers ON hero_powers.power_id = powers.id, and write powers.power."},
+			told: "powers has it: add JOIN hero_powers ON h.id = hero_powers.hero_id JOIN powers " +
+				"ON hero_powers.power_id = powers.id, and write powers.power."},
 		{why: "without a qualifier", sql: "SELECT power FROM hero_powers",
-			told: "No table of the statement has a column power. powers has it: add JOIN powers ON hero_powers.power_id = powers.id, and write powers.power."},
+			told: "No table of the statement has a column power. powers has it: add JOIN powers " +
+				"ON hero_powers.power_id = powers.id, and write powers.power."},
 		{why: "nobody has it", sql: "SELECT h.heroo FROM heroes h", told: "Existing names that are close: heroes.hero"},
-		{why: "a derived table", sql: "SELECT d.hero FROM (SELECT id FROM heroes) d, heroes h", told: "Existing names that are close: "},
-		{why: "a text of the same form", sql: "SELECT T2.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id -- T2.hero",
+		{why: "a derived table", sql: "SELECT d.hero FROM (SELECT id FROM heroes) d, heroes h",
+			told: "Existing names that are close: "},
+		{why: "a text of the same form", sql: "SELECT T2.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 " +
+			"ON T1.id = T2.hero_id -- T2.hero",
 			want: "SELECT T1.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id"},
 	} {
 		model := &llmtest.Script{Rules: []llmtest.Rule{
@@ -66,7 +78,8 @@ func TestMisplacedColumns(t *testing.T) {
 		}}
 		env := envOf(t, heroes, model)
 		pipeline := strategy.Pipeline{Refine: &strategy.Refine{Executions: 2}}
-		out := testutil.Value(pipeline.Generate(t.Context(), env, strategy.Task{Question: "Which heroes are there?"}))(t, tt.why)
+		out := testutil.Value(pipeline.Generate(t.Context(), env, strategy.Task{Question: "Which heroes are there?"}))(t,
+			tt.why)
 		all := model.Requests()
 		if tt.want != "" {
 			if out.SQL != tt.want || len(all) != 1 {
@@ -74,20 +87,24 @@ func TestMisplacedColumns(t *testing.T) {
 			}
 			continue
 		}
-		if prompt := strategytest.Written(all[len(all)-1].Messages); out.SQL != "SELECT 'asked'" || !strings.Contains(prompt, tt.told) {
+		if prompt := strategytest.Written(all[len(all)-1].Messages); out.SQL != "SELECT 'asked'" ||
+			!strings.Contains(prompt, tt.told) {
 			t.Errorf("%s: %s, told\n%s", tt.why, out.SQL, prompt[strings.LastIndex(prompt, "###"):])
 		}
 	}
 }
 
-// FuzzMisplacedColumns: whatever the model writes and the database says of it, a mended statement keeps the rest of its text.
+// FuzzMisplacedColumns: whatever the model writes and the database says of it, a mended statement keeps the rest of its
+// text.
 func FuzzMisplacedColumns(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"SELECT T2.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id", "T2.hero"},
 		{"SELECT p.power FROM hero_powers p;", "p.power"},
 		{"SELECT 1 FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p WHERE p.power = '\"') -- p.power", "p.power"},
-		{"p.power)FROM hero_powers p", "p.power"}, {"SELECT \"p\".\"power\" FROM (hero_powers p", "p.power"}, {"", "."}, {"FROM", "a.b.c"},
-		{"SELECT p.power FROM hero_powers p WHERE p.power = ';", "p.power"}, {"SELECT p.power FROM hero_powers p -- last", "p.power"},
+		{"p.power)FROM hero_powers p", "p.power"}, {"SELECT \"p\".\"power\" FROM (hero_powers p", "p.power"}, {"", "."},
+		{"FROM", "a.b.c"},
+		{"SELECT p.power FROM hero_powers p WHERE p.power = ';", "p.power"}, {"SELECT p.power FROM hero_powers p -- last",
+			"p.power"},
 		{"SELECT p.power FROM hero_powers p; -- last\n;", "p.power"},
 	} {
 		f.Add(seed[0], seed[1])

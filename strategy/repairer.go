@@ -55,7 +55,8 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 	if err != nil {
 		return llm.Response{}, err
 	}
-	messages, err := prompter.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Sample: in.Sample, Links: links})
+	messages, err := prompter.Prompt(ctx, env, PromptInput{Task: in.Task, Schema: in.Schema, Sample: in.Sample,
+		Links: links})
 	if err != nil {
 		return llm.Response{}, err
 	}
@@ -64,7 +65,8 @@ func (r TypedRepair) Repair(ctx context.Context, env *Env, in RepairInput) (llm.
 	if in.SQL != "" {
 		said = CodeBlock(in.SQL)
 	}
-	messages = append(messages, llm.Message{Role: llm.Assistant, Text: said}, llm.Message{Role: llm.User, Text: r.complaint(env, in)})
+	messages = append(messages, llm.Message{Role: llm.Assistant, Text: said},
+		llm.Message{Role: llm.User, Text: r.complaint(env, in)})
 	model, _ := env.Model(in.Sample)
 	greedy := 0.0
 	return model.Complete(ctx, llm.Request{
@@ -90,7 +92,8 @@ func (r TypedRepair) complaint(env *Env, in RepairInput) string {
 		suspect errSuspect
 	)
 	if errors.As(in.Err, &suspect) {
-		return b.String() + "### Doubt\nThis statement runs, but " + suspect.what + ". If that is the right answer, give the same statement again. " +
+		return b.String() + "### Doubt\nThis statement runs, but " + suspect.what +
+			". If that is the right answer, give the same statement again. " +
 			"If not, write one that answers the question. Give it in one ```sql block.\n" + nearValues(env, in)
 	}
 	what := "The database rejected this statement"
@@ -140,7 +143,8 @@ func (e *Env) named(ctx context.Context, t Task, s *schema.Schema, links schema.
 	return links, err
 }
 
-// nearValues lists the stored texts that may be meant by those of a statement, for texts that their column does not store.
+// nearValues lists the stored texts that may be meant by those of a statement, for texts that their column does not
+// store.
 func nearValues(env *Env, in RepairInput) string {
 	if env.WithoutValues || in.Schema == nil {
 		return ""

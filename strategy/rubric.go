@@ -38,7 +38,8 @@ type Rubric struct {
 
 // Validate reports a negative Votes, and Options that are negative or more than the 26 letters that name them.
 func (r Rubric) Validate() error {
-	return errors.Join(fields.Check("strategy: Rubric.Votes", r.Votes, 0), fields.Check("strategy: Rubric.Options", r.Options, 26))
+	return errors.Join(fields.Check("strategy: Rubric.Votes", r.Votes, 0), fields.Check("strategy: Rubric.Options",
+		r.Options, 26))
 }
 
 // Choose makes the calls, one after the other. It ends early if no option can reach more than half of them. The error
@@ -102,15 +103,17 @@ type rubricReply struct {
 	Evaluations any    `json:"evaluations"`
 }
 
-// rubricSchema is the JSON schema of a reply about n options; a selected_id is not asked for. A server that holds a model
-// to a schema has it write the fields in this order: reasons go before the choice.
+// rubricSchema is the JSON schema of a reply about n options; a selected_id is not asked for. A server that holds a
+// model to a schema has it write the fields in this order: reasons go before the choice.
 func rubricSchema(n int) json.RawMessage {
 	letters := strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:n], "")
 	names := `"` + strings.Join(letters, `","`) + `"`
 	each := `"` + strings.Join(letters, `":{"type":"string"},"`) + `":{"type":"string"}`
 	return json.RawMessage(`{"type":"object","properties":{` +
-		`"evaluations":{"type":"object","properties":{` + each + `},"required":[` + names + `],"additionalProperties":false},` +
-		`"reasoning":{"type":"string"},"selected_option":{"type":"string","enum":[` + names + `]},"confidence":{"type":"number"}},` +
+		`"evaluations":{"type":"object","properties":{` + each + `},"required":[` + names +
+		`],"additionalProperties":false},` +
+		`"reasoning":{"type":"string"},"selected_option":{"type":"string","enum":[` + names +
+		`]},"confidence":{"type":"number"}},` +
 		`"required":["evaluations","reasoning","selected_option","confidence"],"additionalProperties":false}`)
 }
 
@@ -210,15 +213,16 @@ func (r Rubric) prompt(ctx context.Context, env *Env, in JudgeInput, call, first
 			if o.Truncated {
 				more = "more than "
 			}
-			fmt.Fprintf(&b, "Its result has %s%d %s, %d %s.\n", more, o.Rows, words.Plural("row", o.Rows), o.Columns, words.Plural("column", o.Columns))
+			fmt.Fprintf(&b, "Its result has %s%d %s, %d %s.\n", more, o.Rows, words.Plural("row", o.Rows), o.Columns,
+				words.Plural("column", o.Columns))
 		}
 	}
 	b.WriteString("\nWhich option answers the question best?\n")
 	return b.String(), nil
 }
 
-// neededBy is the part of the schema that the question names or an option reads, with the keys that join it. The error is
-// ctx.Err().
+// neededBy is the part of the schema that the question names or an option reads, with the keys that join it. The error
+// is ctx.Err().
 func neededBy(ctx context.Context, env *Env, in JudgeInput) (*schema.Schema, error) {
 	statements := make([]string, len(in.Options))
 	for i, o := range in.Options {

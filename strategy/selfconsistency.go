@@ -27,7 +27,9 @@ type SelfConsistency struct {
 // Validate rejects numbers out of range.
 func (s SelfConsistency) Validate(samples int) error {
 	return errors.Join(
-		fields.Check("strategy: SelfConsistency.Samples", s.Samples, fields.MaxSamples), fields.Check("strategy: SelfConsistency.Temperature", s.Temperature, 0), fields.Check("strategy: SelfConsistency.Shots", s.Shots, 0),
+		fields.Check("strategy: SelfConsistency.Samples", s.Samples, fields.MaxSamples),
+		fields.Check("strategy: SelfConsistency.Temperature", s.Temperature, 0),
+		fields.Check("strategy: SelfConsistency.Shots", s.Shots, 0),
 		checkSamples(samples))
 }
 

@@ -43,7 +43,8 @@ func ExampleSampler() {
 		{usa, "SELECT c.name FROM customers c WHERE c.country = 'USA'", "SELECT name FROM customers"},
 		{usa, "I do not know.", "SELECT name FROM client", "?", "no", "none"},
 	} {
-		out, err := strategy.Pipeline{Sampler: sampler}.Generate(context.Background(), exampleEnv(exampleModel(replies...)), exampleTask)
+		out, err := strategy.Pipeline{Sampler: sampler}.Generate(context.Background(), exampleEnv(exampleModel(replies...)),
+			exampleTask)
 		fmt.Println(len(out.Candidates), "samples,", out.Ballot.Voted, "votes, too few:", errors.Is(err, strategy.ErrQuorum))
 	}
 	env := exampleEnv(nil)
@@ -77,8 +78,8 @@ func ExampleNoCandidateError() {
 	// true
 }
 
-// The first line of an engine's message is shown to a model. Its quoted parts are masked where no stored value may reach
-// one.
+// The first line of an engine's message is shown to a model. Its quoted parts are masked where no stored value may
+// reach one.
 func ExampleEnv_ErrorLine() {
 	const message = "near 'Ann': syntax error\nLINE 1: SELECT 'Ann"
 	env := exampleEnv(nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// crossChecked halves the confidence of an answer that only one model gives. It embeds vote.Majority with its method State,
-// so its votes may end early.
+// crossChecked halves the confidence of an answer that only one model gives. It embeds vote.Majority with its method
+// State, so its votes may end early.
 type crossChecked struct{ vote.Majority }
 
 func (v crossChecked) Count(candidates []vote.Candidate) (vote.Ballot, error) {
@@ -34,13 +34,15 @@ func ExampleVoter() {
 		exampleModel("", usa, "", usa),
 		exampleModel("", all, "", "SELECT country FROM customers"),
 	} {
-		env := exampleEnv(llm.Named("one", exampleModel(usa, "", usa, "", "SELECT c.name FROM customers c WHERE c.country = 'USA'")))
+		env := exampleEnv(llm.Named("one",
+			exampleModel(usa, "", usa, "", "SELECT c.name FROM customers c WHERE c.country = 'USA'")))
 		env.Models = append(env.Models, llm.Named("two", second))
 		out, err := strategy.Pipeline{
 			Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7, Stop: vote.Decided},
 			Voter:   crossChecked{},
 		}.Generate(context.Background(), env, exampleTask)
-		fmt.Printf("%d of %d, %d samples saved, confidence %.2f, %v\n", len(out.Ballot.Clusters[0].Members), out.Ballot.Sampled, out.Saved, out.Confidence, err)
+		fmt.Printf("%d of %d, %d samples saved, confidence %.2f, %v\n", len(out.Ballot.Clusters[0].Members),
+			out.Ballot.Sampled, out.Saved, out.Confidence, err)
 	}
 	// Output:
 	// 3 of 3, 2 samples saved, confidence 1.00, <nil>

@@ -43,7 +43,8 @@ func TestValidate(t *testing.T) {
 			"planvote: Plain.Samples is 20000; want 0 (the default) to 10000",
 			"planvote: Plain.ExpectColumns is -1; want 0 (the default) or more",
 		}, ""},
-		{"augmented plan vote", planvote.Augmented{Temperature: nan}, []string{"planvote: Augmented.Temperature is NaN; want 0 (the default) or more"}, ""},
+		{"augmented plan vote", planvote.Augmented{Temperature: nan},
+			[]string{"planvote: Augmented.Temperature is NaN; want 0 (the default) or more"}, ""},
 		{"execution feedback", planvote.Feedback{Samples: 20_000, CorrectionSamples: -1, Temperature: inf}, []string{
 			"planvote: Feedback.Samples is 20000; want 0 (the default) to 10000",
 			"planvote: Feedback.CorrectionSamples is -1; want 0 (the default) to 10000",
@@ -61,9 +62,10 @@ func TestValidate(t *testing.T) {
 			"petsql: Strategy.PerModelTimeout is -1ns; want 0 (the default) or more",
 			"petsql: Strategy.Prompter.Values is -1; want 0 (the default) or more",
 		}, ""},
-		{"what runs, behind the vote", strategy.Pipeline{Refine: &strategy.Refine{Decisive: true, EmptyResult: true}}, []string{
-			"strategy: Refine.EmptyResult: a statement that runs is asked about without Decisive only",
-		}, "it would do nothing"},
+		{"what runs, behind the vote", strategy.Pipeline{Refine: &strategy.Refine{Decisive: true, EmptyResult: true}},
+			[]string{
+				"strategy: Refine.EmptyResult: a statement that runs is asked about without Decisive only",
+			}, "it would do nothing"},
 		{"so many of each", strategy.Pipeline{Refine: &strategy.Refine{Statements: 3}}, []string{
 			"strategy: Refine.Statements: it bounds what Decisive refines, which is not set",
 		}, "it would do nothing"},
@@ -71,19 +73,23 @@ func TestValidate(t *testing.T) {
 			Refine:  &strategy.Refine{Executions: -1, Statements: -1, Decisive: true},
 			Sampler: strategy.Sampler{Temperature: nan, MinVotes: 2},
 		}, []string{
-			"strategy: Refine.Executions is -1; want 0 (the default) or more", "strategy: Refine.Statements is -1; want 0 (the default) or more",
+			"strategy: Refine.Executions is -1; want 0 (the default) or more",
+			"strategy: Refine.Statements is -1; want 0 (the default) or more",
 			"strategy: Sampler.Temperature is NaN; want 0 (the default) or more",
 			"strategy: Sampler.MinVotes is 2, more than the 1 samples",
 		}, ""},
 		{
-			"majority", sampling(nil, vote.Majority{Penalty: -1}), []string{"vote: Majority.Penalty is -1, not a number from 0 up"},
+			"majority", sampling(nil, vote.Majority{Penalty: -1}),
+			[]string{"vote: Majority.Penalty is -1, not a number from 0 up"},
 			"it is known before the samples are paid",
 		},
-		{"pointer to a majority", sampling(nil, &vote.Majority{Prior: nan}), []string{"vote: Majority.Prior is NaN, not a number from 0 up"}, ""},
+		{"pointer to a majority", sampling(nil, &vote.Majority{Prior: nan}),
+			[]string{"vote: Majority.Prior is NaN, not a number from 0 up"}, ""},
 		{"variant of nothing", sampling(strategy.Variant{}, nil), []string{"strategy: Variant has no prompter"}, ""},
 		{"nobody's turn", sampling(strategy.RotatePrompts{}, nil), []string{"strategy: RotatePrompts has no prompter"}, ""},
 		{
-			"nil prompter", sampling(strategy.RotatePrompts{strategy.Prompt{}, nil}, nil), []string{"strategy: RotatePrompts[1] is nil"},
+			"nil prompter", sampling(strategy.RotatePrompts{strategy.Prompt{}, nil}, nil),
+			[]string{"strategy: RotatePrompts[1] is nil"},
 			"a panic of a sample would end the process",
 		},
 		{
@@ -99,17 +105,20 @@ func TestValidate(t *testing.T) {
 			}
 			golden.Equal(t, tt.want, strings.Split(err.Error(), "\n"), tt.why)
 			script := &llmtest.Script{}
-			if _, gerr := tt.strategy.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}); gerr == nil || gerr.Error() != err.Error() ||
+			if _, gerr := tt.strategy.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"}); gerr == nil ||
+				gerr.Error() != err.Error() ||
 				len(script.Requests()) > 0 {
 				t.Errorf("Generate made %d calls and gave %v", len(script.Requests()), gerr)
 			}
 		})
 	}
-	if err := strategy.Func(nil).Validate(0); err == nil || strategy.Func(strategy.Consensus{}.Generate).Validate(0) != nil {
+	if err := strategy.Func(nil).Validate(0); err == nil ||
+		strategy.Func(strategy.Consensus{}.Generate).Validate(0) != nil {
 		t.Errorf("a nil Func: %v", err)
 	}
 	err := strategy.Consensus{}.Validate(fields.MaxSamples + 1)
-	_, gerr := strategy.Consensus{}.Generate(t.Context(), shopEnv(t, nil), strategy.Task{Question: "q", Samples: fields.MaxSamples + 1})
+	_, gerr := strategy.Consensus{}.Generate(t.Context(), shopEnv(t, nil),
+		strategy.Task{Question: "q", Samples: fields.MaxSamples + 1})
 	if err == nil || gerr == nil || strings.Contains(err.Error()+gerr.Error(), "\n") {
 		t.Errorf("too many samples are told twice: %v, %v", err, gerr)
 	}

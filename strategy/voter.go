@@ -136,7 +136,8 @@ func checkBallot(b vote.Ballot, candidates []vote.Candidate) error {
 		case best.Rejected != "":
 			return fmt.Errorf("strategy: the voter elected candidate %d, which was rejected: %s", c.Best, brief(best.Rejected))
 		case c.SQL != best.SQL:
-			return fmt.Errorf("strategy: cluster %d of the voter's ballot has another statement than its candidate %d", i, c.Best)
+			return fmt.Errorf("strategy: cluster %d of the voter's ballot has another statement than its candidate %d", i,
+				c.Best)
 		}
 	}
 	return nil

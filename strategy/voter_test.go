@@ -37,7 +37,9 @@ func (v counter) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 
 // byLength elects the longest statement.
 func byLength(candidates []vote.Candidate) (vote.Ballot, error) {
-	return vote.Majority{Key: func(c vote.Candidate) (string, bool) { return fmt.Sprint(len(c.SQL)), true }}.Count(candidates)
+	return vote.Majority{Key: func(c vote.Candidate) (string, bool) {
+		return fmt.Sprint(len(c.SQL)), true
+	}}.Count(candidates)
 }
 
 // TestWrongBallots: a voter may be anybody's, and what it gets wrong is one error.
@@ -59,19 +61,23 @@ func TestWrongBallots(t *testing.T) {
 		{"as it should be", elects(func(*vote.Ballot) {}), ""},
 		{
 			"no cluster and no error", elects(func(b *vote.Ballot) { *b = vote.Ballot{} }),
-			"no candidate passed the checks: 2 × the voter did not count it and gave no reason; exec: invalid statement (schema): no such table: custmers",
+			"no candidate passed the checks: 2 × the voter did not count it and gave no reason; exec: " +
+				"invalid statement (schema): no such table: custmers",
 		},
 		{"no cluster, with a reason", elects(func(b *vote.Ballot) {
 			b.Clusters, b.Abstained = nil, []vote.Abstention{{Candidate: 0, Why: "too\nplain"}, {Candidate: 99, Why: "is none"}}
 		}), "no candidate passed the checks: too plain; exec: invalid"},
-		{"representative out of range", elects(func(b *vote.Ballot) { b.Clusters[1].Best = 99 }), "cluster 1 of the voter's ballot names candidate 99 of 3"},
+		{"representative out of range", elects(func(b *vote.Ballot) { b.Clusters[1].Best = 99 }),
+			"cluster 1 of the voter's ballot names candidate 99 of 3"},
 		{"negative representative", elects(func(b *vote.Ballot) { b.Clusters[0].Best = -1 }), "names candidate -1 of 3"},
-		{"member out of range", elects(func(b *vote.Ballot) { b.Clusters[0].Members = []int{0, 3} }), "names candidate 3 of 3"},
+		{"member out of range", elects(func(b *vote.Ballot) { b.Clusters[0].Members = []int{0, 3} }),
+			"names candidate 3 of 3"},
 		{
 			"rejected", elects(func(b *vote.Ballot) { b.Clusters[0] = vote.Cluster{Best: 1, SQL: broken} }),
 			"elected candidate 1, which was rejected: exec: invalid statement",
 		},
-		{"other SQL", elects(func(b *vote.Ballot) { b.Clusters[0].SQL = "DELETE FROM customers" }), "another statement than its candidate 0"},
+		{"other SQL", elects(func(b *vote.Ballot) { b.Clusters[0].SQL = "DELETE FROM customers" }),
+			"another statement than its candidate 0"},
 		{"NaN", elects(func(b *vote.Ballot) { b.Confidence = math.NaN() }), "confidence is NaN"},
 		{"too sure", elects(func(b *vote.Ballot) { b.Confidence = 7 }), "confidence is 7"},
 	} {
@@ -113,7 +119,8 @@ func TestEarlyStopByTheVotersOwnCount(t *testing.T) {
 		{"own voter", voterFunc(byLength), nil, 12, "nobody knows how it counts"},
 		{"own voter, key", voterFunc(byLength), vote.ByText, 7, "the key says which are equal"},
 		{"own voter that says how it stands", counter{byLength, vote.Majority{}}, nil, 7, ""},
-		{"own voter with other standings", counter{byLength, vote.Majority{Key: ownKey}}, nil, 12, "it knows better than Env.Key"},
+		{"own voter with other standings", counter{byLength, vote.Majority{Key: ownKey}}, nil, 12,
+			"it knows better than Env.Key"},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(usa), Repeat: true}}}
 		p := strategy.Pipeline{Voter: tt.voter, Key: tt.key, Sampler: strategy.Sampler{Samples: 12, Stop: vote.Decided}}
@@ -170,7 +177,8 @@ func TestVotersWithoutExecution(t *testing.T) {
 // why, in every strategy.
 func TestNoVoteIsCounted(t *testing.T) {
 	for _, s := range []strategy.Strategy{
-		plain(3), strategy.Direct{}, strategy.Consensus{Samples: 3}, strategy.SelfConsistency{Samples: 3}, planvote.Plain{Samples: 3},
+		plain(3), strategy.Direct{}, strategy.Consensus{Samples: 3}, strategy.SelfConsistency{Samples: 3},
+		planvote.Plain{Samples: 3},
 		planvote.Augmented{Samples: 3}, planvote.Feedback{Samples: 3}, maker.Strategy{Samples: 3},
 	} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("DROP TABLE customers"), Repeat: true}}}
@@ -179,7 +187,8 @@ func TestNoVoteIsCounted(t *testing.T) {
 			t.Fatalf("%T: got %+v, %v", s, out, err)
 		}
 		n := len(out.Candidates)
-		if n == 0 || out.Ballot.Sampled != n || len(out.Ballot.Abstained) != n || out.Ballot.Voted != 0 || strings.Contains(out.Ballot.Explain(), "no candidate") {
+		if n == 0 || out.Ballot.Sampled != n || len(out.Ballot.Abstained) != n || out.Ballot.Voted != 0 ||
+			strings.Contains(out.Ballot.Explain(), "no candidate") {
 			t.Errorf("%T: %d candidates, ballot %+v: %s", s, n, out.Ballot, out.Ballot.Explain())
 		}
 		text, _ := json.Marshal(out.Ballot)
@@ -194,16 +203,19 @@ func TestNoVoteIsCounted(t *testing.T) {
 func TestChecksThatRunNothing(t *testing.T) {
 	p := plain(2)
 	p.Checks = []exec.Check{exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { return nil })}
-	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}), strategy.Task{Question: "q"})
+	out, err := p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}),
+		strategy.Task{Question: "q"})
 	var none *strategy.NoCandidateError
-	if !errors.As(err, &none) || len(none.Rejected) != 2 || !strings.Contains(err.Error(), "2 × nothing to vote with: neither executed nor explained") {
+	if !errors.As(err, &none) || len(none.Rejected) != 2 ||
+		!strings.Contains(err.Error(), "2 × nothing to vote with: neither executed nor explained") {
 		t.Fatalf("got %v", err)
 	}
 	if out.Candidates[0].Rejected != "" || len(out.Ballot.Abstained) != 2 {
 		t.Errorf("got %+v", out)
 	}
 	p.Voter = voterFunc(byLength)
-	out, err = p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}), strategy.Task{Question: "q"})
+	out, err = p.Generate(t.Context(), shopEnv(t, &llmtest.Script{Rules: []llmtest.Rule{generate(usa, usa)}}),
+		strategy.Task{Question: "q"})
 	if err != nil || out.SQL != usa {
 		t.Errorf("a voter that needs no result: %+v, %v", out, err)
 	}
@@ -216,8 +228,10 @@ func TestTooFewVotes(t *testing.T) {
 	p.Sampler.MinVotes, p.Judge = 4, strategy.Rubric{}
 	script := &llmtest.Script{Rules: []llmtest.Rule{generate(usa, broken, everyone, usa, broken)}}
 	out, err := p.Generate(t.Context(), shopEnv(t, script), strategy.Task{Question: "q"})
-	const want = "strategy: too few votes: 3 of the 4 needed: 2 × exec: invalid statement (schema): no such table: custmers"
-	if err == nil || err.Error() != want || !errors.Is(err, strategy.ErrQuorum) || !errors.Is(err, strategy.ErrNoCandidate) {
+	const want = "strategy: too few votes: 3 of the 4 needed: 2 × exec: invalid statement (schema): no such table: " +
+		"custmers"
+	if err == nil || err.Error() != want || !errors.Is(err, strategy.ErrQuorum) ||
+		!errors.Is(err, strategy.ErrNoCandidate) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if out.SQL != usa || math.Abs(out.Confidence-2./3) > 1e-9 || len(out.Ballot.Clusters) != 2 {
@@ -318,7 +332,8 @@ func TestUntilNeedsATally(t *testing.T) {
 			env := shopEnv(t, script)
 			env.Concurrency = 1
 			out, err := p.Generate(t.Context(), env, strategy.Task{Question: "q"})
-			if err != nil || out.SQL != usa || (len(out.Notes) == 0) != (tt.want == "") || !strings.Contains(strings.Join(out.Notes, "\n"), tt.want) {
+			if err != nil || out.SQL != usa || (len(out.Notes) == 0) != (tt.want == "") ||
+				!strings.Contains(strings.Join(out.Notes, "\n"), tt.want) {
 				t.Errorf("got %+v, %v", out, err)
 			}
 			if n := len(script.Requests()); n != tt.calls {

@@ -33,11 +33,13 @@ func report(ctx context.Context, engine asker) string {
 func ExampleFake() {
 	fake := &texttosqltest.Fake{Answers: map[string]texttosqltest.Answer{
 		"How many orders are there?": {
-			SQL: "SELECT count(*) FROM orders", Rows: &result.Table{Columns: []string{"count(*)"}, Rows: [][]any{{int64(7)}}}, Confidence: .9,
+			SQL: "SELECT count(*) FROM orders", Rows: &result.Table{Columns: []string{"count(*)"}, Rows: [][]any{{int64(7)}}},
+			Confidence: .9,
 		},
 	}}
 	fmt.Println(report(context.Background(), fake))
-	busy := &texttosqltest.Fake{Answers: map[string]texttosqltest.Answer{"How many orders are there?": {Err: exec.ErrBusy}}}
+	busy := &texttosqltest.Fake{Answers: map[string]texttosqltest.Answer{
+		"How many orders are there?": {Err: exec.ErrBusy}}}
 	fmt.Println(report(context.Background(), busy))
 	// Output:
 	// 7 orders, confidence 0.90

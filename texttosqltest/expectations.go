@@ -38,8 +38,8 @@ type Expectation struct {
 	Calls   *int   `json:"calls"`  // most model calls; 0: an answer without a model
 }
 
-// ReadExpectations reads a file of expectations, a JSON object on each line. A key that Expectation does not have, a line without a question
-// and an unreadable duration are errors, with the number of the line.
+// ReadExpectations reads a file of expectations, a JSON object on each line. A key that Expectation does not have, a
+// line without a question and an unreadable duration are errors, with the number of the line.
 func ReadExpectations(path string) ([]Expectation, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -172,7 +172,8 @@ func (x *Expectation) answer(ctx context.Context, e *texttosql.Engine, res *text
 		case err != nil:
 			drift = append(drift, fmt.Sprintf("the expected statement does not run: %v", err))
 		case !rowsAre.Equal(res.Rows, want):
-			drift = append(drift, fmt.Sprintf("the rows are %v, want those of the statement, %v", preview(res.Rows), preview(want)))
+			drift = append(drift, fmt.Sprintf("the rows are %v, want those of the statement, %v", preview(res.Rows),
+				preview(want)))
 		}
 	}
 	byMetric := func(g knowledge.Provenance) bool { return g.Kind == "metric" && g.Name == x.Metric }

@@ -35,9 +35,12 @@ func engine(t *testing.T, options ...texttosql.Option) *texttosql.Engine {
 		}
 		asked := r.Messages[len(r.Messages)-1].Text
 		for question, statements := range map[string][]string{
-			"Who?": {"SELECT name FROM customers"}, "Who are": {"SELECT name FROM customers"}, "the total?": {"SELECT SUM(total) FROM orders"},
-			"the best?":     {"SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers WHERE id = 2", "SELECT 'x'"},
-			"the humidity?": {"SELECT AVG(humidity) FROM weather", "I cannot tell."}, "earns most": {"SELECT salary FROM payroll"},
+			"Who?": {"SELECT name FROM customers"}, "Who are": {"SELECT name FROM customers"},
+			"the total?": {"SELECT SUM(total) FROM orders"},
+			"the best?": {"SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers WHERE id = 2",
+				"SELECT 'x'"},
+			"the humidity?": {"SELECT AVG(humidity) FROM weather", "I cannot tell."},
+			"earns most":    {"SELECT salary FROM payroll"},
 		} {
 			if strings.Contains(asked, question) {
 				return llm.Response{Text: statements[r.Sample%len(statements)]}, nil
@@ -46,10 +49,12 @@ func engine(t *testing.T, options ...texttosql.Option) *texttosql.Engine {
 		return llm.Response{Text: "DELETE FROM customers"}, nil
 	})
 	known := knowledge.Model{
-		VerifiedQueries: []knowledge.VerifiedQuery{{Question: "How many customers are in USA?", SQL: "SELECT COUNT(*) FROM customers WHERE country = :c",
+		VerifiedQueries: []knowledge.VerifiedQuery{{Question: "How many customers are in USA?",
+			SQL:    "SELECT COUNT(*) FROM customers WHERE country = :c",
 			Params: []knowledge.Param{{Name: "c", Column: "customers.country", Default: "USA"}}}},
 	}
-	options = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithKnowledge(known), texttosql.WithRefuseBelow(0.2),
+	options = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithKnowledge(known),
+		texttosql.WithRefuseBelow(0.2),
 		texttosql.WithClarifyBelow(0.6), texttosql.WithPolicy(exec.Policy{DenyTables: []string{"payroll"}})}, options...)
 	return testutil.Value(texttosql.New(db, model, options...))(t)
 }
@@ -70,16 +75,23 @@ func TestCheck(t *testing.T) {
 		{"rows in another order", texttosqltest.Expectation{Question: "Who?", Rows: [][]any{{"Bo"}, {"Ada"}}}, ""},
 		{"a row too many", texttosqltest.Expectation{Question: "Who?", Rows: [][]any{{"Ada"}}}, "the rows are"},
 		{"no rows", texttosqltest.Expectation{Question: "Who?", Rows: [][]any{}}, "the rows are"},
-		{"the statement is told", texttosqltest.Expectation{Question: "Who?", Rows: [][]any{{"Ada"}}}, "the statement is SELECT name FROM customers"},
-		{"a statement with the same rows", texttosqltest.Expectation{Question: "Who?", SQL: "SELECT name FROM customers ORDER BY 1 DESC"}, ""},
-		{"one with others", texttosqltest.Expectation{Question: "Who?", SQL: "SELECT country FROM customers"}, "want those of the statement"},
-		{"one that may not run", texttosqltest.Expectation{Question: "Who?", SQL: "SELECT salary FROM payroll"}, "does not run"},
+		{"the statement is told", texttosqltest.Expectation{Question: "Who?", Rows: [][]any{{"Ada"}}},
+			"the statement is SELECT name FROM customers"},
+		{"a statement with the same rows", texttosqltest.Expectation{Question: "Who?",
+			SQL: "SELECT name FROM customers ORDER BY 1 DESC"}, ""},
+		{"one with others", texttosqltest.Expectation{Question: "Who?", SQL: "SELECT country FROM customers"},
+			"want those of the statement"},
+		{"one that may not run", texttosqltest.Expectation{Question: "Who?", SQL: "SELECT salary FROM payroll"},
+			"does not run"},
 		{"the tables", texttosqltest.Expectation{Question: "Who?", Reads: []string{"Customers"}}, ""},
-		{"other tables", texttosqltest.Expectation{Question: "Who?", Reads: []string{"customers", "orders"}}, "it reads customers, want customers, orders"},
-		{"a metric that it does not stand on", texttosqltest.Expectation{Question: "Who?", Metric: "revenue"}, "does not stand on the metric revenue"},
+		{"other tables", texttosqltest.Expectation{Question: "Who?", Reads: []string{"customers", "orders"}},
+			"it reads customers, want customers, orders"},
+		{"a metric that it does not stand on", texttosqltest.Expectation{Question: "Who?", Metric: "revenue"},
+			"does not stand on the metric revenue"},
 		{"it should ask", texttosqltest.Expectation{Question: "Who?", Asks: true}, "it does not ask: it answers"},
 		{"it should refuse", texttosqltest.Expectation{Question: "Who?", Refuses: true}, "it does not refuse: it answers"},
-		{"it refuses", texttosqltest.Expectation{Question: "What is the humidity?"}, "there is no answer: The data has nothing about humidity. (unanswerable)"},
+		{"it refuses", texttosqltest.Expectation{Question: "What is the humidity?"},
+			"there is no answer: The data has nothing about humidity. (unanswerable)"},
 		{"too many calls", texttosqltest.Expectation{Question: "Who?", Calls: new(int)}, "model calls, more than 0"},
 		{"few enough", texttosqltest.Expectation{Question: "Who?", Calls: &three}, ""},
 		{"too slow", texttosqltest.Expectation{Question: "Who?", Within: "1ns"}, "more than 1ns"},
@@ -94,9 +106,11 @@ func TestCheck(t *testing.T) {
 // TestMetric: an answer that was compiled from a metric stands on it.
 func TestMetric(t *testing.T) {
 	e := engine(t, texttosql.WithKnowledge(knowledge.Model{
-		Tables: []knowledge.Table{{Name: "orders"}}, Metrics: []knowledge.Metric{{Name: "revenue", Expr: "SUM(orders.total)"}},
+		Tables:  []knowledge.Table{{Name: "orders"}},
+		Metrics: []knowledge.Metric{{Name: "revenue", Expr: "SUM(orders.total)"}},
 	}))
-	x := texttosqltest.Expectation{Question: "What is the total?", Metric: "revenue", Rows: [][]any{{30.5}}, Reads: []string{"orders"}}
+	x := texttosqltest.Expectation{Question: "What is the total?", Metric: "revenue", Rows: [][]any{{30.5}},
+		Reads: []string{"orders"}}
 	if drift := x.Check(t.Context(), e); drift != nil {
 		t.Error(drift)
 	}

@@ -70,7 +70,8 @@ func (f *Fake) Ask(ctx context.Context, question string, _ ...texttosql.AskOptio
 	case question == "":
 		return r, strategy.ErrEmptyQuestion
 	case !known:
-		return r, fmt.Errorf("texttosqltest: no answer to %q; there are answers to %q", question, slices.Sorted(maps.Keys(f.Answers)))
+		return r, fmt.Errorf("texttosqltest: no answer to %q; there are answers to %q", question,
+			slices.Sorted(maps.Keys(f.Answers)))
 	}
 	r.SQL, r.Confidence, r.Rows = a.SQL, a.Confidence, a.Rows
 	return r, a.Err

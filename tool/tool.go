@@ -17,7 +17,8 @@ import (
 )
 
 // Description tells an agent when to call the tool. A usual name of the tool is "ask_database".
-const Description = "Answers a question about the database with one checked SQL statement that only reads, and its rows. " +
+const Description = "Answers a question about the database with one checked SQL statement that only reads, " +
+	"and its rows. " +
 	"If it asks back, let the user choose one of the options, and call it again with the conversation and the choice."
 
 // In is the input of the tool.

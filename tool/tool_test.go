@@ -26,7 +26,8 @@ func engine(t *testing.T, model llm.Model, opts ...texttosql.Option) *texttosql.
 	t.Helper()
 	db := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { db.Close() })
-	testutil.Value(db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')"))(t)
+	testutil.Value(db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers " +
+		"VALUES (1, 'Ada'), (2, 'Bo')"))(t)
 	e := testutil.Value(texttosql.New(db, model, opts...))(t)
 	return e
 }
@@ -43,7 +44,8 @@ func TestAsk(t *testing.T) {
 	ask := tool.Ask(e, nil)
 
 	first, err := ask(t.Context(), tool.In{Question: "Who?", Evidence: "all of them"})
-	if err != nil || first.SQL != all || len(first.Table.Rows) != 2 || first.Confidence <= 0.5 || first.Why == "" || first.Options != nil {
+	if err != nil || first.SQL != all || len(first.Table.Rows) != 2 || first.Confidence <= 0.5 || first.Why == "" ||
+		first.Options != nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	text, err := json.Marshal(first)
@@ -56,7 +58,8 @@ func TestAsk(t *testing.T) {
 	}
 
 	back, err := ask(t.Context(), tool.In{Question: "unclear"})
-	if err != nil || back.SQL != "" || back.Table != nil || len(back.Options) != 2 || back.Why == "" || back.Conversation == first.Conversation {
+	if err != nil || back.SQL != "" || back.Table != nil || len(back.Options) != 2 || back.Why == "" ||
+		back.Conversation == first.Conversation {
 		t.Fatalf("a question back: %+v, %v", back, err)
 	}
 	chosen, err := ask(t.Context(), tool.In{Conversation: back.Conversation, Choice: back.Options[1].ID})
@@ -83,11 +86,14 @@ func TestAsk(t *testing.T) {
 
 // TestRefused: what the data cannot answer is a reply that says so, with what there is instead.
 func TestRefused(t *testing.T) {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT id FROM weather", "I cannot tell."), Repeat: true}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT id FROM weather", "I cannot tell."),
+		Repeat: true}}}
 	ask := tool.Ask(engine(t, model, texttosql.WithRefuseBelow(0.2)), nil)
-	for question, options := range map[string]int{"What is the humidity?": 0, "What is the humidity of the customers?": 2} {
+	for question, options := range map[string]int{"What is the humidity?": 0,
+		"What is the humidity of the customers?": 2} {
 		out, err := ask(t.Context(), tool.In{Question: question})
-		if err != nil || !out.Refused || !strings.Contains(out.Why, "nothing about humidity") || len(out.Options) != options || out.SQL != "" {
+		if err != nil || !out.Refused || !strings.Contains(out.Why, "nothing about humidity") ||
+			len(out.Options) != options || out.SQL != "" {
 			t.Errorf("%s: %+v, %v", question, out, err)
 		}
 	}
@@ -100,7 +106,8 @@ func ExampleAsk() {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada')"); err != nil {
+	if _, err := db.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, " +
+		"'Ada')"); err != nil {
 		log.Fatal(err)
 	}
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true}}}

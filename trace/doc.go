@@ -37,6 +37,6 @@
 // A document is an object with "version" (1), "started" (when the trace started, RFC 3339), "total" (the usage of all
 // spans) and "root". A span is an object with "name", "at_ns" (since the trace started), "took_ns" or "open": true. If
 // there are any, it also has "failure", "attrs" (an object in the order of setting), "warnings", "events", "usage" (its
-// own), and the lists of spans "children" and "cancelled". Readers skip members that they do not know. A change that an old
-// reader would misread raises the version.
+// own), and the lists of spans "children" and "cancelled". Readers skip members that they do not know. A change that an
+// old reader would misread raises the version.
 package trace

@@ -138,12 +138,13 @@ func ExampleSpan_Cancelled() {
 }
 
 func ExampleNotice_Log() {
-	l := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	l := slog.New(slog.NewTextHandler(os.Stdout,
+		&slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 	root := trace.Tracer{Observe: func(n trace.Notice) { n.Log(context.Background(), l, 0) }}.New("ask")
 	root.Warn("schema-linked", "2 of 11 tables were chosen")
 	root.End() // logged at debug level

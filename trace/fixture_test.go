@@ -110,8 +110,10 @@ func generate(ctx context.Context, c *clock) {
 		c.at(d.begin)
 		dctx, span := trace.FromContext(gctx).StartAt(gctx, i, "sample", trace.Attr{Key: "sample", Value: i},
 			trace.Attr{Key: "form", Value: []string{"ddl", "m-schema", "code"}[i%3]})
-		_, call := trace.Start(dctx, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
-		call.Set("prompt", prompt("You write SQLite.\n\nCREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);"))
+		_, call := trace.Start(dctx, "llm", trace.Attr{Key: "purpose", Value: "generate"},
+			trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
+		call.Set("prompt",
+			prompt("You write SQLite.\n\nCREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);"))
 		if i == 1 {
 			c.at(400 * ms)
 			call.Event("retry", trace.Attr{Key: "class", Value: "rate-limit"}, trace.Attr{Key: "after", Value: 250 * ms})
@@ -146,8 +148,10 @@ func check(ctx context.Context, c *clock, sample int, sql string) {
 	case 3:
 		s.Fail(errors.New("exec: preparing statement: no such column: nme"))
 		s.End()
-		rctx, repair := trace.Start(ctx, "repair", trace.Attr{Key: "round", Value: 1}, trace.Attr{Key: "reason", Value: "could change the outcome"})
-		_, call := trace.Start(rctx, "llm", trace.Attr{Key: "purpose", Value: "repair"}, trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
+		rctx, repair := trace.Start(ctx, "repair", trace.Attr{Key: "round", Value: 1},
+			trace.Attr{Key: "reason", Value: "could change the outcome"})
+		_, call := trace.Start(rctx, "llm", trace.Attr{Key: "purpose", Value: "repair"},
+			trace.Attr{Key: "model", Value: "gpt-4.1-mini"})
 		call.AddUsage(trace.Usage{Calls: 1, PromptTokens: 1964, CompletionTokens: 63, Money: 0.0009, Known: true})
 		c.at(2680 * ms)
 		call.End()
@@ -182,9 +186,10 @@ func shopPage(root *trace.Span) shownPage {
 				{Name: "Result A", Share: 0.75, Value: "3 of 4", Detail: shopSQL, Lead: true},
 				{Name: "Not counted", Share: 0.25, Value: "1 of 4", Detail: "DELETE FROM customers WHERE country = 'USA'"},
 			}},
-			{Title: "Result", Note: "13 rows, of which 3 are shown.", Columns: []string{"name", "city", "orders"}, Rows: [][]string{
-				{"Ada Byron", "Portland", "0"}, {"Bo Li", "Austin", "0"}, {"Çelik & Sons", "", "1250.5"},
-			}},
+			{Title: "Result", Note: "13 rows, of which 3 are shown.", Columns: []string{"name", "city", "orders"},
+				Rows: [][]string{
+					{"Ada Byron", "Portland", "0"}, {"Bo Li", "Austin", "0"}, {"Çelik & Sons", "", "1250.5"},
+				}},
 		},
 	}}
 }
@@ -201,7 +206,8 @@ func hostilePage() shownPage {
 	ctx := trace.NewContext(context.Background(), root)
 	for i := range 60 {
 		sctx, s := trace.Start(ctx, fmt.Sprintf("stage %d %s", i, strings.Repeat("x", i)),
-			trace.Attr{Key: "text", Value: markup}, trace.Attr{Key: "bidi", Value: bidi}, trace.Attr{Key: "javascript:alert(3)", Value: "javascript:alert(4)"})
+			trace.Attr{Key: "text", Value: markup}, trace.Attr{Key: "bidi", Value: bidi},
+			trace.Attr{Key: "javascript:alert(3)", Value: "javascript:alert(4)"})
 		s.Set("rows", rows(strings.Repeat("very long value without a break", 20)+"\n"+markup))
 		s.Set("object", map[string]any{"b": []int{1, 2}, "a": markup})
 		s.Set("wide", []string{strings.Repeat("w", 200), "\xff\xfe"})
@@ -223,7 +229,8 @@ func hostilePage() shownPage {
 	}
 	var rows [][]string
 	for i := range 4 {
-		rows = append(rows, []string{strings.Repeat("long cell ", 40), markup, fmt.Sprint(i * 1000), bidi, "من هو العميل؟", "x"})
+		rows = append(rows, []string{strings.Repeat("long cell ", 40), markup, fmt.Sprint(i * 1000), bidi, "من هو العميل؟",
+			"x"})
 	}
 	var columns []string
 	for i := range 24 {
@@ -235,7 +242,8 @@ func hostilePage() shownPage {
 		Question: "من هم العملاء في الولايات المتحدة؟ " + bidi + markup + strings.Repeat(" and who else", 30),
 		SQL:      "SELECT " + strings.Repeat("a_very_long_name, ", 300) + bidi + markup + strings.Repeat("z", 500),
 		Problem:  "No candidate: " + markup,
-		Facts:    []tracepage.Fact{{Name: markup, Value: bidi, Share: 7}, {Name: strings.Repeat("n", 100), Value: "0.5", Share: -1}},
+		Facts: []tracepage.Fact{{Name: markup, Value: bidi, Share: 7}, {Name: strings.Repeat("n", 100), Value: "0.5",
+			Share: -1}},
 		Sections: []tracepage.Section{
 			{Title: markup, Note: bidi, Bars: []tracepage.Fact{
 				{Name: strings.Repeat("label ", 30), Share: 2, Value: strings.Repeat("1 of 2 ", 6), Lead: true, Detail: markup},

@@ -21,7 +21,8 @@ func TestSpan_JSON_golden(t *testing.T) {
 	for _, tt := range []struct {
 		file       string
 		keep, show trace.Sensitivity
-	}{{"shop.json", 0, 0}, {"shop_shown.json", trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows, trace.PrivateSQL}} {
+	}{{"shop.json", 0, 0}, {"shop_shown.json", trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows,
+		trace.PrivateSQL}} {
 		b := testutil.Value(shop(tt.keep).JSON(tt.show))(t)
 		var out bytes.Buffer
 		testutil.OK(t, json.Indent(&out, append(b, '\n'), "", "\t"))
@@ -74,7 +75,8 @@ func TestSpan_Set_values(t *testing.T) {
 		{"bool", "", true, true, `true`},
 		{"int", "integers are int64", 7, int64(7), `7`},
 		{"int32", "", int32(-7), int64(-7), `-7`},
-		{"uint64", "no digit is lost", uint64(math.MaxUint64), json.RawMessage("18446744073709551615"), `18446744073709551615`},
+		{"uint64", "no digit is lost", uint64(math.MaxUint64), json.RawMessage("18446744073709551615"),
+			`18446744073709551615`},
 		{"float", "", 0.1, 0.1, `0.1`},
 		{"NaN", "JSON has no such number", math.NaN(), "NaN", `"NaN"`},
 		{"infinite", "", math.Inf(-1), "-Inf", `"-Inf"`},
@@ -86,7 +88,8 @@ func TestSpan_Set_values(t *testing.T) {
 		{"map", "", map[string]int{"b": 1, "a": 2}, json.RawMessage(`{"a":2,"b":1}`), `{"a":2,"b":1}`},
 		{"numbers", "", []int{1, 2}, json.RawMessage(`[1,2]`), `[1,2]`},
 		{"named string", "a type of one's own is what it encodes to", json.Number("5"), int64(5), `5`},
-		{"not encodable", "a trace does not fail", func() {}, "trace: a func() does not encode to JSON", `"trace: a func() does not encode to JSON"`},
+		{"not encodable", "a trace does not fail", func() {}, "trace: a func() does not encode to JSON",
+			`"trace: a func() does not encode to JSON"`},
 		{"sql", "held, and not shown", trace.PrivateSQL.Secret("SELECT 1"), trace.PrivateSQL.Secret("SELECT 1"),
 			`{"private":"sql","bytes":8,"sha256":"e004ebd5b5532a4b"}`},
 	}
@@ -115,7 +118,8 @@ func TestSpan_Set_values(t *testing.T) {
 func checkRoundTrip(t *testing.T, s *trace.Span) {
 	t.Helper()
 	withSQL := func(s *trace.Span) ([]byte, error) { return s.JSON(trace.PrivateSQL) }
-	for _, write := range []func(*trace.Span) ([]byte, error){(*trace.Span).MarshalJSON, withSQL, (*trace.Span).Comparable} {
+	for _, write := range []func(*trace.Span) ([]byte, error){(*trace.Span).MarshalJSON, withSQL,
+		(*trace.Span).Comparable} {
 		first := testutil.Value(write(s))(t)
 		var back trace.Span
 		if err := json.Unmarshal(first, &back); err != nil {
@@ -129,7 +133,8 @@ func checkRoundTrip(t *testing.T, s *trace.Span) {
 			continue
 		}
 		if back.Usage() != s.Usage() || !cmp.Equal(back.Warnings(), s.Warnings()) || names(&back) != names(s) {
-			t.Errorf("read back: %+v %v\n%s\nwritten: %+v %v\n%s", back.Usage(), back.Warnings(), names(&back), s.Usage(), s.Warnings(), names(s))
+			t.Errorf("read back: %+v %v\n%s\nwritten: %+v %v\n%s", back.Usage(), back.Warnings(), names(&back), s.Usage(),
+				s.Warnings(), names(s))
 		}
 	}
 }
@@ -168,7 +173,8 @@ func TestSpan_UnmarshalJSON_errors(t *testing.T) {
 		{"another shape", `{"version":1,"root":[]}`, "trace: reading JSON: "},
 		{"not an object", `[]`, "trace: reading JSON: "},
 		{"attributes of another shape", `{"version":1,"root":{"name":"a","attrs":[1]}}`, "attrs is not an object"},
-		{"a time that cannot be written", `{"version":1,"started":"0000-01-01T00:00:00+01:00","root":{"name":"a"}}`, "out of range"},
+		{"a time that cannot be written", `{"version":1,"started":"0000-01-01T00:00:00+01:00","root":{"name":"a"}}`,
+			"out of range"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -187,7 +193,9 @@ func TestSpan_UnmarshalJSON_errors(t *testing.T) {
 
 func TestSpan_UnmarshalJSON_addsBelow(t *testing.T) {
 	var s trace.Span
-	testutil.OK(t, json.Unmarshal([]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s))
+	testutil.OK(t,
+		json.Unmarshal(
+			[]byte(`{"version":1,"root":{"name":"old","open":true,"children":[{"name":"a"}],"cancelled":[{"name":"b"}]}}`), &s))
 	_, c := trace.Start(trace.NewContext(context.Background(), &s), "c")
 	c.End()
 	if got := names(&s); got != "old\n a\n c\n" {
@@ -200,13 +208,16 @@ func TestSpan_UnmarshalJSON_addsBelow(t *testing.T) {
 
 func FuzzSpan_UnmarshalJSON(f *testing.F) {
 	// Small seeds: a whole trace as one slows the fuzzer to a few runs a second.
-	f.Add([]byte(`{"version":1,"total":{"calls":1},"root":{"name":"ask","at_ns":0,"open":true,"failure":"x","warnings":[{"code":"a",` +
-		`"message":"b"}],"events":[{"name":"e","at_ns":3,"attrs":{"k":true}}],"usage":{"calls":1,"prompt_tokens":2,"known":true}}}`))
-	f.Add([]byte(`{"version":1,"root":{"name":"a","attrs":{"s":{"private":"sql","text":"SELECT 1"},"p":{"private":"prompt","bytes":3,` +
-		`"sha256":"00"},"t":{"duration_ns":5}}}}`))
-	f.Add([]byte(`{"version":1,"started":"2026-01-01T00:00:00+02:00","root":{"name":"\ud800","took_ns":-5,"usage":{"calls":1,"money":1e308},` +
-		`"attrs":{"a":1,"a":[null,"x"],"b":1.50,"c":-0,"d":1e999,"e":{"private":"rows","text":"x","bytes":3},"f":{"duration_ns":1.5},` +
-		`"g":[[{"\u0061":"\u003c"}]]},"children":[{"name":"c","usage":{"money":1e308}}],"cancelled":[{}]}}`))
+	f.Add([]byte(
+		`{"version":1,"total":{"calls":1},"root":{"name":"ask","at_ns":0,"open":true,"failure":"x","warnings":[{"code":"a",` +
+			`"message":"b"}],"events":[{"name":"e","at_ns":3,"attrs":{"k":true}}],"usage":{"calls":1,"prompt_tokens":2,"known":true}}}`))
+	f.Add([]byte(
+		`{"version":1,"root":{"name":"a","attrs":{"s":{"private":"sql","text":"SELECT 1"},"p":{"private":"prompt","bytes":3,` +
+			`"sha256":"00"},"t":{"duration_ns":5}}}}`))
+	f.Add([]byte(
+		`{"version":1,"started":"2026-01-01T00:00:00+02:00","root":{"name":"\ud800","took_ns":-5,"usage":{"calls":1,"money":1e308},` +
+			`"attrs":{"a":1,"a":[null,"x"],"b":1.50,"c":-0,"d":1e999,"e":{"private":"rows","text":"x","bytes":3},"f":{"duration_ns":1.5},` +
+			`"g":[[{"\u0061":"\u003c"}]]},"children":[{"name":"c","usage":{"money":1e308}}],"cancelled":[{}]}}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		var first trace.Span
 		if json.Unmarshal(doc, &first) != nil {

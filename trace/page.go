@@ -22,12 +22,13 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WritePage writes a page about s as one HTML document without scripts, fonts and images: p, then the warnings of s and a
-// timeline of its spans. show has the kinds of secrets to show in the timeline, in addition to [Tracer.Keep]. s may
+// WritePage writes a page about s as one HTML document without scripts, fonts and images: p, then the warnings of s and
+// a timeline of its spans. show has the kinds of secrets to show in the timeline, in addition to [Tracer.Keep]. s may
 // be nil.
 //
-// The content policy of the document allows only its own style. All text is escaped, and control and direction characters are shown by their code. Equal pages give equal
-// bytes. If an error occurs while the page is made, nothing is written.
+// The content policy of the document allows only its own style. All text is escaped, and control and direction
+// characters are shown by their code. Equal pages give equal bytes. If an error occurs while the page is made, nothing
+// is written.
 func (s *Span) WritePage(w io.Writer, p tracepage.Page, show Sensitivity) error {
 	t, err := template.New("page").Funcs(template.FuncMap{"show": visible}).Parse(pageHTML)
 	if err != nil {
@@ -76,7 +77,8 @@ func (s *Span) view(p tracepage.Page, show Sensitivity) pageView {
 		Page: p,
 		CSS:  template.CSS(pageCSS),
 		// A hash instead of 'unsafe-inline', so that no value can bring a style along.
-		Policy:  "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
+		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; base-uri 'none'; form-action 'none'",
 		Heading: firstOf(p.Question, p.Title, "Answer"),
 	}
 	v.Title = words.Short(firstOf(p.Title, p.Question, "Answer"), 120)
@@ -174,7 +176,8 @@ func usageFacts(root *Span) []tracepage.Fact {
 	if u.Partial {
 		tokens, money = tokens+", or more", money+", or more"
 	}
-	facts = append(facts, tracepage.Fact{Name: "Model calls", Value: words.Thousands(u.Calls)}, tracepage.Fact{Name: "Tokens", Value: tokens})
+	facts = append(facts, tracepage.Fact{Name: "Model calls", Value: words.Thousands(u.Calls)},
+		tracepage.Fact{Name: "Tokens", Value: tokens})
 	if u.Money != 0 {
 		facts = append(facts, tracepage.Fact{Name: "Cost", Value: money})
 	}

@@ -11,7 +11,8 @@ func TestDurationText(t *testing.T) {
 		0: "0 ms", 1: "0.000 ms", 420 * time.Microsecond: "0.420 ms", 38 * time.Millisecond: "38.0 ms",
 		99_949 * time.Microsecond: "99.9 ms", 99_950 * time.Microsecond: "100 ms", 420 * time.Millisecond: "420 ms",
 		999_600 * time.Microsecond: "1.00 s", 2750 * time.Millisecond: "2.75 s", 59_994 * time.Millisecond: "59.99 s",
-		59_996 * time.Millisecond: "1 min 00 s", 83 * time.Second: "1 min 23 s", 2 * time.Hour: "120 min 00 s", -time.Second: "-1.00 s",
+		59_996 * time.Millisecond: "1 min 00 s", 83 * time.Second: "1 min 23 s", 2 * time.Hour: "120 min 00 s",
+		-time.Second: "-1.00 s",
 	}
 	for d, want := range tests {
 		if got := durationText(d); got != want {

@@ -86,7 +86,8 @@ func TestPage_policy(t *testing.T) {
 	page := render(t, shownPage{Page: tracepage.Page{Title: "x"}})
 	style := page[strings.Index(page, "<style>")+len("<style>") : strings.Index(page, "</style>")]
 	sum := sha256.Sum256([]byte(style))
-	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
 	if policy == nil || html.UnescapeString(policy[1]) != want {
 		t.Errorf("policy is %q, want %q", policy, want)
@@ -115,24 +116,30 @@ func TestPage_partial(t *testing.T) {
 		with, without []string
 	}{
 		{"empty", "the zero page is a page",
-			shownPage{Page: tracepage.Page{}}, []string{"<h1 dir=\"auto\">Answer</h1>", "<title>Answer</title>"}, []string{"<h2", "<dl"}},
+			shownPage{Page: tracepage.Page{}}, []string{"<h1 dir=\"auto\">Answer</h1>", "<title>Answer</title>"},
+			[]string{"<h2", "<dl"}},
 		{"title", "the title stands in for a question",
 			shownPage{Page: tracepage.Page{Title: "T"}}, []string{">T</h1>", "<title>T</title>"}, nil},
 		{"question", "the question stands in for a title",
 			shownPage{Page: tracepage.Page{Question: "Q?"}}, []string{">Q?</h1>", "<title>Q?</title>"}, nil},
 		{"zero root", "a zero span is no trace", shownPage{root: new(trace.Span)}, nil, []string{"How it was found", "Time"}},
-		{"bare root", "one step, no usage", shownPage{root: trace.Tracer{}.New("ask")}, []string{"1 step in"}, []string{"Tokens</dt>", "Cost"}},
+		{"bare root", "one step, no usage", shownPage{root: trace.Tracer{}.New("ask")}, []string{"1 step in"},
+			[]string{"Tokens</dt>", "Cost"}},
 		{"share", "a share that is none is no bar",
-			shownPage{Page: tracepage.Page{Facts: []tracepage.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}}, []string{">n</dt>"},
+			shownPage{Page: tracepage.Page{Facts: []tracepage.Fact{{Name: "n", Value: "v", Share: math.NaN()}}}},
+			[]string{">n</dt>"},
 			[]string{"<rect"}},
 		{"bar", "a bar that is none is empty",
-			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Title: "s", Bars: []tracepage.Fact{{Share: math.NaN()}, {Share: math.Inf(1)}}}}}},
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Title: "s", Bars: []tracepage.Fact{{Share: math.NaN()},
+				{Share: math.Inf(1)}}}}}},
 			[]string{`width="0.0"`, `width="1000.0"`}, []string{"NaN", "Inf"}},
 		{"ragged", "short rows and missing heads are filled up",
-			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{"a"}, Rows: [][]string{{"1", "x"}, {}}}}}},
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{"a"},
+				Rows: [][]string{{"1", "x"}, {}}}}}},
 			[]string{`<td dir="auto" class="number"></td><td dir="auto"></td>`}, nil},
 		{"list", "a column without a name needs no head",
-			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{""}, Rows: [][]string{{"a note"}}}}}},
+			shownPage{Page: tracepage.Page{Sections: []tracepage.Section{{Columns: []string{""},
+				Rows: [][]string{{"a note"}}}}}},
 			[]string{`<td dir="auto">a note</td>`}, []string{"<thead"}},
 	}
 	for _, tt := range tests {
@@ -156,7 +163,8 @@ func TestPage_partial(t *testing.T) {
 // Steps stand below the step that made them; samples have the colour of their cluster, whose statement is shown; a step
 // without details cannot be opened; numbers have the digits that a person reads.
 func TestPage_steps(t *testing.T) {
-	root := trace.Tracer{}.New("ask", trace.Attr{Key: "confidence", Value: 0.559094}, trace.Attr{Key: "tokens", Value: 12345})
+	root := trace.Tracer{}.New("ask", trace.Attr{Key: "confidence", Value: 0.559094},
+		trace.Attr{Key: "tokens", Value: 12345})
 	ctx := trace.NewContext(t.Context(), root)
 	for i := range 3 {
 		of, sample := trace.FromContext(ctx).StartAt(ctx, i, "sample", trace.Attr{Key: "sample", Value: i})
@@ -165,17 +173,21 @@ func TestPage_steps(t *testing.T) {
 		sample.End()
 	}
 	root.End()
-	page := render(t, shownPage{root: root, Page: tracepage.Page{Sections: []tracepage.Section{{Title: "Votes", Bars: []tracepage.Fact{
-		{Name: "Cluster 1", Detail: "SELECT 1", Samples: []int{0, 2}}, {Name: "Cluster 2", Detail: "SELECT 2", Samples: []int{1}}}}}}})
+	page := render(t,
+		shownPage{root: root, Page: tracepage.Page{Sections: []tracepage.Section{{Title: "Votes", Bars: []tracepage.Fact{
+			{Name: "Cluster 1", Detail: "SELECT 1", Samples: []int{0, 2}},
+			{Name: "Cluster 2", Detail: "SELECT 2", Samples: []int{1}}}}}}})
 	for text, n := range map[string]int{
-		`class="span k1"`: 2, `class="span k2"`: 1, `rect class="k1"`: 1, `rect class="k2"`: 1, `>SELECT 2</pre>`: 1, "<details": 4, `<div class="row leaf">`: 3,
+		`class="span k1"`: 2, `class="span k2"`: 1, `rect class="k1"`: 1, `rect class="k2"`: 1, `>SELECT 2</pre>`: 1,
+		"<details": 4, `<div class="row leaf">`: 3,
 		">0.559<": 1, ">12,345<": 1, "No details": 0, "7 steps in": 1,
 	} {
 		if got := strings.Count(page, text); got != n {
 			t.Errorf("%q is there %d times, want %d", text, got, n)
 		}
 	}
-	nested := regexp.MustCompile(`(?s)<b dir="auto">sample</b>.*?<ul class="steps">\s*<li><div class="row leaf">\s*<span class="name d2"><b dir="auto">call</b>`)
+	nested := regexp.MustCompile(
+		`(?s)<b dir="auto">sample</b>.*?<ul class="steps">\s*<li><div class="row leaf">\s*<span class="name d2"><b dir="auto">call</b>`)
 	if !nested.MatchString(page) {
 		t.Error("a call does not stand below its sample")
 	}

@@ -13,9 +13,9 @@ import (
 
 // Span is one piece of work for an answer: a stage, a model call, a statement, a vote. Spans form a tree.
 //
-// The order of children does not depend on timing if parallel ones are started by [Span.StartAt]. A child of [Start] comes
-// after everything that its parent started before. The children of StartAt between two calls of Start are ordered by
-// slot, then by start.
+// The order of children does not depend on timing if parallel ones are started by [Span.StartAt]. A child of [Start]
+// comes after everything that its parent started before. The children of StartAt between two calls of Start are ordered
+// by slot, then by start.
 //
 // The methods of a nil or zero Span do nothing and return zero values. Safe for concurrent use.
 type Span struct {

@@ -65,14 +65,15 @@ func TestStart_order(t *testing.T) {
 			trace.FromContext(ctx).StartAt(ctx, 1, "b")
 			a.SetSlot(0)
 		}, []string{"a", "b"}},
-		{"moved, not across", "SetSlot does not move a span past a call of Start, nor one of Start", func(ctx context.Context) {
-			_, a := trace.FromContext(ctx).StartAt(ctx, 0, "a")
-			_, b := trace.Start(ctx, "b")
-			trace.FromContext(ctx).StartAt(ctx, 0, "c")
-			a.SetSlot(9)
-			b.SetSlot(9)
-			trace.FromContext(ctx).SetSlot(9)
-		}, []string{"a", "b", "c"}},
+		{"moved, not across", "SetSlot does not move a span past a call of Start, nor one of Start",
+			func(ctx context.Context) {
+				_, a := trace.FromContext(ctx).StartAt(ctx, 0, "a")
+				_, b := trace.Start(ctx, "b")
+				trace.FromContext(ctx).StartAt(ctx, 0, "c")
+				a.SetSlot(9)
+				b.SetSlot(9)
+				trace.FromContext(ctx).SetSlot(9)
+			}, []string{"a", "b", "c"}},
 		{"negative slot", "any int is a slot", func(ctx context.Context) {
 			trace.FromContext(ctx).StartAt(ctx, 0, "0")
 			trace.FromContext(ctx).StartAt(ctx, math.MinInt, "min")
@@ -197,13 +198,15 @@ func TestSpan_usage(t *testing.T) {
 			trace.Usage{Calls: 2, PromptTokens: 20, CompletionTokens: 4, Money: 1, Known: true}},
 		{"children", "a stage costs what its calls cost", nil, []trace.Usage{known, known}, nil,
 			trace.Usage{Calls: 2, PromptTokens: 20, CompletionTokens: 4, Money: 1, Known: true}},
-		{"stage without calls", "a span without calls does not make it unknown", nil, []trace.Usage{{}, known, {}}, nil, known},
+		{"stage without calls", "a span without calls does not make it unknown", nil, []trace.Usage{{}, known, {}}, nil,
+			known},
 		{"unknown", "one unknown call makes the sum unknown", []trace.Usage{known}, []trace.Usage{guess}, nil,
 			trace.Usage{Calls: 2, PromptTokens: 17, CompletionTokens: 2, Money: 0.5}},
 		{"cancelled", "what was given up cost all the same", nil, []trace.Usage{known}, []trace.Usage{cut},
 			trace.Usage{Calls: 2, PromptTokens: 10, CompletionTokens: 2, Money: 0.5, Known: true, Partial: true}},
 		{"money is no number", "one bad price does not spoil the sum, and says so",
-			[]trace.Usage{known, {Calls: 1, PromptTokens: 1, Money: math.NaN(), Known: true}, {Calls: 1, Money: math.Inf(1), Known: true}}, nil, nil,
+			[]trace.Usage{known, {Calls: 1, PromptTokens: 1, Money: math.NaN(), Known: true},
+				{Calls: 1, Money: math.Inf(1), Known: true}}, nil, nil,
 			trace.Usage{Calls: 3, PromptTokens: 11, CompletionTokens: 2, Money: 0.5}},
 	}
 	for _, tt := range tests {
@@ -258,7 +261,8 @@ func TestSpan_Warn(t *testing.T) {
 	s := trace.Tracer{}.New("x")
 	s.Warn("failed", "the embedder failed: Post \"https://x.ai/v1?key=hunter2\": "+strings.Repeat("body ", 1000))
 	got := s.Warnings()[0].Message
-	if !strings.HasPrefix(got, "the embedder failed: Post \"https://x.ai/v1?key=***") || len(got) > 1010 || !strings.HasSuffix(got, "…") {
+	if !strings.HasPrefix(got, "the embedder failed: Post \"https://x.ai/v1?key=***") || len(got) > 1010 ||
+		!strings.HasSuffix(got, "…") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
@@ -276,7 +280,8 @@ func TestSpan_Warnings(t *testing.T) {
 	c.Warn("late", "given up")
 	c.Cancelled()
 	root.Warn("zero", "of the root")
-	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"}, {Code: "one", Message: "another text"},
+	want := []trace.Warning{{Code: "zero", Message: "of the root"}, {Code: "one", Message: "first"},
+		{Code: "one", Message: "another text"},
 		{Code: "two", Message: "second"}}
 	golden.Equal(t, want, root.Warnings(), "tree order, each once, none of cancelled work")
 }
@@ -368,7 +373,8 @@ func BenchmarkSpan(b *testing.B) {
 		s.End()
 	})
 	bench("as a model call", func(ctx context.Context) {
-		_, s := trace.FromContext(ctx).StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"}, trace.Attr{Key: "sample", Value: 3})
+		_, s := trace.FromContext(ctx).StartAt(ctx, 3, "llm", trace.Attr{Key: "purpose", Value: "generate"},
+			trace.Attr{Key: "sample", Value: 3})
 		s.AddUsage(trace.Usage{Calls: 1, PromptTokens: 512, CompletionTokens: 48, Known: true})
 		s.End()
 	})
@@ -409,7 +415,9 @@ func TestFollow(t *testing.T) {
 		if s.Name() == "quiet" {
 			return ctx, nil
 		}
-		return context.WithValue(ctx, at{}, s.Name()), func() { told = append(told, fmt.Sprint(s.Name(), " ended after ", s.Duration() >= 0)) }
+		return context.WithValue(ctx, at{}, s.Name()), func() {
+			told = append(told, fmt.Sprint(s.Name(), " ended after ", s.Duration() >= 0))
+		}
 	}}
 	ctx, root := tracer.Start(context.WithValue(t.Context(), at{}, "service"), "question")
 	within, step := trace.FromContext(ctx).StartAt(ctx, 1, "step")
@@ -418,7 +426,8 @@ func TestFollow(t *testing.T) {
 	step.End()
 	step.End()
 	root.End()
-	want := []string{"question in service", "step in question", "quiet in step", "step ended after true", "question ended after true"}
+	want := []string{"question in service", "step in question", "quiet in step", "step ended after true",
+		"question ended after true"}
 	if !slices.Equal(told, want) {
 		t.Errorf("%q, want %q", told, want)
 	}

@@ -41,8 +41,8 @@ type eventView struct {
 
 const maxDepth = 8
 
-// rows returns s with everything below it, each parent's cancelled children last, how many steps these are, and the time
-// from the first start to the last end. clusters has the class of a sample, by its number.
+// rows returns s with everything below it, each parent's cancelled children last, how many steps these are, and the
+// time from the first start to the last end. clusters has the class of a sample, by its number.
 func (s *Span) rows(show Sensitivity, clusters map[string]string) (*rowView, int, time.Duration) {
 	now := s.tree.since()
 	s.tree.mu.Lock()
@@ -78,7 +78,8 @@ func (s *Span) rows(show Sensitivity, clusters map[string]string) (*rowView, int
 
 // row returns s in the timeline between from and to. The caller holds the lock.
 func (s *Span) row(depth int, cancelled bool, from, to, now time.Duration, show Sensitivity) rowView {
-	const narrowest = 0.004                                                                  // a bar that is too short to be seen is drawn as wide as a line
+	// a bar that is too short to be seen is drawn as wide as a line
+	const narrowest = 0.004
 	at := func(t time.Duration) float64 { return clamp(float64(t-from) / float64(to-from)) } // 0 if to is from
 	x := min(at(s.start), 1-narrowest)
 	end := s.until(now)

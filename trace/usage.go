@@ -8,9 +8,11 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`     // sent, including tokens read from or written to a cache
 	CompletionTokens int `json:"completion_tokens"` // received, reasoning included
 
-	CachedTokens     int `json:"cached_tokens,omitempty"`      // the part of PromptTokens from the cache, at a lower price
-	CacheWriteTokens int `json:"cache_write_tokens,omitempty"` // the part of PromptTokens written to it, at a separate price
-	ReasoningTokens  int `json:"reasoning_tokens,omitempty"`   // the part of CompletionTokens for reasoning; 0 also if unknown
+	CachedTokens int `json:"cached_tokens,omitempty"` // the part of PromptTokens from the cache, at a lower price
+	// the part of PromptTokens written to it, at a separate price
+	CacheWriteTokens int `json:"cache_write_tokens,omitempty"`
+	// the part of CompletionTokens for reasoning; 0 also if unknown
+	ReasoningTokens int `json:"reasoning_tokens,omitempty"`
 
 	Money   float64 `json:"money,omitempty"`   // the cost in the unit of the user's price table; 0 without one
 	Known   bool    `json:"known"`             // every provider reported its tokens; false: some are estimates or missing

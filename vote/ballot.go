@@ -73,8 +73,9 @@ type Cluster struct {
 	Score   float64   `json:"score"`            // orders the clusters: ln(share) − Penalty × doubt
 	Doubts  []Finding `json:"doubts,omitempty"` // broken rules, each with its part of Doubt and the first member's Detail
 
-	Repeated   int     `json:"repeated,omitempty"` // members with a repeated ReplyGroup: they vote, without more confidence
-	Confidence float64 `json:"confidence"`         // the ballot's confidence if this cluster is the answer
+	// members with a repeated ReplyGroup: they vote, without more confidence
+	Repeated   int     `json:"repeated,omitempty"`
+	Confidence float64 `json:"confidence"` // the ballot's confidence if this cluster is the answer
 }
 
 // Abstention is a candidate without a vote.
@@ -142,11 +143,13 @@ func (b Ballot) noVote() error {
 	}
 	switch {
 	case len(b.Abstained) == b.Sampled && len(seen) == 1 && seen[noWeight]:
-		return fmt.Errorf("%w: Majority.Weight is 0 for each of %d candidates, as with weights that name none of their models", ErrNoVote, b.Sampled)
+		return fmt.Errorf("%w: Majority.Weight is 0 for each of %d candidates, as with weights that name none of their "+
+			"models", ErrNoVote, b.Sampled)
 	case len(reasons) == 0:
 		return fmt.Errorf("%w: none of %d candidates was counted", ErrNoVote, b.Sampled)
 	}
-	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled, strings.Join(reasons, "; "))
+	return fmt.Errorf("%w: %d of %d candidates abstained: %s", ErrNoVote, len(b.Abstained), b.Sampled,
+		strings.Join(reasons, "; "))
 }
 
 // doubts are the rules that most members broke, in words.

@@ -17,9 +17,11 @@ func mixedVote() []Candidate {
 	more := Finding{Rule: "more_columns", Detail: "more columns than asked", Doubt: 1}
 	star := Finding{Rule: "star", Detail: "all columns selected, some asked", Doubt: 1}
 	return []Candidate{
-		{SQL: "SELECT * FROM singer", Sample: 0, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more, star}},
+		{SQL: "SELECT * FROM singer", Sample: 0, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7,
+			Findings: []Finding{more, star}},
 		{SQL: "SELECT name FROM singer", Sample: 1, Model: "m", Fingerprint: "bb", Rows: 2, Columns: 1},
-		{SQL: "SELECT id, name FROM singer", Sample: 2, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7, Findings: []Finding{more}},
+		{SQL: "SELECT id, name FROM singer", Sample: 2, Model: "m", Fingerprint: "aa", Rows: 2, Columns: 7,
+			Findings: []Finding{more}},
 		{SQL: "SELEC name", Sample: 3, Model: "m", Rejected: "syntax error near SELEC", Invalid: true},
 		{SQL: "SELECT name FROM singer WHERE 0", Sample: 4, Model: "m", Fingerprint: "cc", Columns: 1, Empty: true,
 			Findings: []Finding{{Rule: "empty", Detail: "no rows", Doubt: 1}}},
@@ -124,9 +126,11 @@ func TestExplain(t *testing.T) {
 		{"abstained", Majority{}, pool("aa.b"), "2 of 4 samples (1 abstained), no doubt"},
 		{"prose", Majority{}, pool("a!!!"), "1 of 4 samples (3 abstained), no doubt; a single vote, nothing confirms it"},
 		{"failed calls", Majority{Missing: 2}, pool("aa"), "2 of 2 samples (2 more gave no reply), no doubt"},
-		{"one repair", Majority{}, spoken("aaa", 3), "3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
+		{"one repair", Majority{}, spoken("aaa", 3),
+			"3 of 3 samples, no doubt; one reply made all of these votes, nothing confirms it"},
 		{"one doubt", Majority{}, doubted("aaab", more), "3 of 4 samples, 1 doubt: more columns than asked"},
-		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}), "3 of 4 samples, 2 doubts: more columns than asked; star"},
+		{"two doubts", Majority{}, doubted("aaab", more, Finding{Rule: "star", Doubt: 1}),
+			"3 of 4 samples, 2 doubts: more columns than asked; star"},
 		{"half a doubt", Majority{}, func() []Candidate {
 			c := pool("aab")
 			c[0].Findings = []Finding{more}
@@ -140,22 +144,27 @@ func TestExplain(t *testing.T) {
 		{"weights", Majority{Weight: func(c Candidate) float64 { return float64(3 - c.Sample) }}, pool("ab"),
 			"1 of 2 samples (60 % of the weight), no doubt; a single vote, nothing confirms it"},
 		// These three confidences were right by the formula, and nothing said why.
-		{"rivals are doubted", Majority{Prior: 1}, doubted("bbbbbaaaa", more, more, more), "0.83: 5 of 9 samples, no doubt; " +
-			"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote for and 1 against are added"},
+		{"rivals are doubted", Majority{Prior: 1}, doubted("bbbbbaaaa", more, more, more),
+			"0.83: 5 of 9 samples, no doubt; " +
+				"the 4 votes for other answers are doubted or repeated and count as 0.2; 1 vote for and 1 against are added"},
 		{"one rival is doubted", Majority{Prior: 1}, doubted("bbba", more, more, more), "0.79: 3 of 4 samples, no doubt; " +
 			"the vote for another answer is doubted or repeated and counts as 0; 1 vote for and 1 against are added"},
 		{"some votes repeat a reply", Majority{Prior: 1}, spoken("aaaaaaaabbbb", 4), "0.55: 8 of 12 samples, no doubt; " +
 			"repeated replies made 3 of these votes, which add no confidence; 1 vote for and 1 against are added"},
 		{"one repair made all votes", Majority{Prior: 1}, spoken("aaaaaaaaaaaa", 12), "0.18: 12 of 12 samples, no doubt; " +
-			"one reply made all of these votes, nothing confirms it; 8 votes against it for abstentions, failures and repeated replies; " +
+			"one reply made all of these votes, nothing confirms it; 8 votes against it for abstentions, " +
+			"failures and repeated replies; " +
 			"1 vote for and 1 against are added"},
-		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"), "0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote for and 1 against are added"},
+		{"abstentions are named already", Majority{Prior: 1}, pool("aa!"),
+			"0.60: 2 of 3 samples (1 abstained), no doubt; 1 vote for and 1 against are added"},
 		{"slips count when they are many", Majority{}, pool("a........"), "1 of 9 samples (8 abstained), no doubt; " +
 			"a single vote, nothing confirms it; 5 votes against it for abstentions, failures and repeated replies"},
 		{"one plan, two answers", Majority{Key: ByPlan}, onePlan,
 			"4 of 4 samples, no doubt; 25 % of these votes are for another answer of the same plan"},
-		{"a calibration", Majority{Calibrate: func(float64) float64 { return 0.4 }}, pool("aab"), "2 of 3 samples, no doubt; calibrated"},
-		{"judged", Majority{}, pool("aab"), "1 of 3 samples, no doubt; a single vote, nothing confirms it; chosen against the count"},
+		{"a calibration", Majority{Calibrate: func(float64) float64 { return 0.4 }}, pool("aab"),
+			"2 of 3 samples, no doubt; calibrated"},
+		{"judged", Majority{}, pool("aab"), "1 of 3 samples, no doubt; a single vote, nothing confirms it; " +
+			"chosen against the count"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,40 +229,56 @@ func TestRunnerUp(t *testing.T) {
 func TestClosing(t *testing.T) {
 	six := []int{0, 1, 2, 3, 4, 5}
 	cluster := Cluster{Members: six}
-	doubted := Cluster{Members: six, Doubts: []Finding{{Rule: "r", Detail: "the question says 2024, the statement 2023", Doubt: 1}}}
+	doubted := Cluster{Members: six, Doubts: []Finding{{Rule: "r", Detail: "the question says 2024, the statement 2023",
+		Doubt: 1}}}
 	for _, tt := range []struct {
 		why   string
 		b     Ballot
 		level Level
 		want  string
 	}{
-		{"from .85 on", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85}, LevelAgreed, "All 6 samples agree."},
-		{"another model agrees", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85, Second: "m"}, LevelAgreed,
+		{"from .85 on", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85}, LevelAgreed,
+			"All 6 samples agree."},
+		{"another model agrees", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .85, Second: "m"},
+			LevelAgreed,
 			"Two models agree. All 6 samples agree."},
-		{"one abstained", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86, Abstained: make([]Abstention, 1)},
+		{"one abstained", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86,
+			Abstained: make([]Abstention, 1)},
 			LevelAgreed, "6 of 7 samples agree; 1 gave no usable statement."},
-		{"half of them gave nothing to compare, which costs no confidence", Ballot{Sampled: 12, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .875,
-			Abstained: make([]Abstention, 6)}, LevelCheck, "Check this: 6 of 12 samples agree; 6 gave no usable statement."},
-		{"three in four", Ballot{Sampled: 8, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .87, Abstained: make([]Abstention, 2)},
+		{"half of them gave nothing to compare, which costs no confidence",
+			Ballot{Sampled: 12, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .875,
+				Abstained: make([]Abstention, 6)}, LevelCheck, "Check this: 6 of 12 samples agree; 6 gave no usable statement."},
+		{"three in four", Ballot{Sampled: 8, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .87,
+			Abstained: make([]Abstention, 2)},
 			LevelAgreed, "6 of 8 samples agree; 2 gave no usable statement."},
-		{"a candidate without weight is no sample", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86,
-			Abstained: []Abstention{{6, noWeight}}}, LevelAgreed, "All 6 samples agree."},
-		{"lost samples beside enough votes", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86, Missing: 2},
+		{"a candidate without weight is no sample", Ballot{Sampled: 7, Voted: 6, Clusters: []Cluster{cluster},
+			Confidence: .86,
+			Abstained:  []Abstention{{6, noWeight}}}, LevelAgreed, "All 6 samples agree."},
+		{"lost samples beside enough votes", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{cluster}, Confidence: .86,
+			Missing: 2},
 			LevelAgreed, "All 6 samples agree. 2 of 8 samples did not reply."},
-		{"a split", Ballot{Sampled: 9, Voted: 7, Clusters: []Cluster{cluster}, Confidence: .70, Abstained: make([]Abstention, 2)},
+		{"a split", Ballot{Sampled: 9, Voted: 7, Clusters: []Cluster{cluster}, Confidence: .70,
+			Abstained: make([]Abstention, 2)},
 			LevelCheck, "Check this: 6 of 9 samples agree; 2 gave no usable statement."},
-		{"half of them", Ballot{Sampled: 12, Voted: 12, Clusters: []Cluster{cluster}, Confidence: .5}, LevelCheck, "Check this: 6 of 12 samples agree."},
+		{"half of them", Ballot{Sampled: 12, Voted: 12, Clusters: []Cluster{cluster}, Confidence: .5}, LevelCheck,
+			"Check this: 6 of 12 samples agree."},
 		{"fewer than half", Ballot{Sampled: 13, Voted: 13, Clusters: []Cluster{cluster}, Confidence: .5}, LevelUnsure,
 			"Not sure: this answer has 6 of 13 samples."},
-		{"an outage took the others", Ballot{Sampled: 3, Voted: 3, Clusters: []Cluster{{Members: []int{0, 1, 2}}}, Confidence: .8, Missing: 9},
+		{"an outage took the others", Ballot{Sampled: 3, Voted: 3, Clusters: []Cluster{{Members: []int{0, 1, 2}}},
+			Confidence: .8, Missing: 9},
 			LevelUnsure, "Not sure: only 3 samples were compared, and all agree. 9 of 12 samples did not reply."},
-		{"one of two votes", Ballot{Sampled: 3, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .4, Abstained: make([]Abstention, 2)},
+		{"one of two votes", Ballot{Sampled: 3, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .4,
+			Abstained: make([]Abstention, 2)},
 			LevelUnsure, "Not sure: this answer has 1 of 3 samples; 2 gave no usable statement."},
-		{"four equal votes are not enough", Ballot{Sampled: 4, Voted: 4, Clusters: []Cluster{{Members: []int{0, 1, 2, 3}}}, Confidence: .83},
+		{"four equal votes are not enough", Ballot{Sampled: 4, Voted: 4, Clusters: []Cluster{{Members: []int{0, 1, 2, 3}}},
+			Confidence: .83},
 			LevelCheck, "Check this: only 4 samples were compared, and all agree."},
-		{"one statement", Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67}, LevelSingle,
+		{"one statement", Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}}}, Confidence: .67},
+			LevelSingle,
 			"One statement; not voted on."},
-		{"one doubted statement", Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}, Doubt: 1, Doubts: doubted.Doubts}}, Confidence: .4},
+		{"one doubted statement",
+			Ballot{Sampled: 1, Voted: 1, Clusters: []Cluster{{Members: []int{0}, Doubt: 1, Doubts: doubted.Doubts}},
+				Confidence: .4},
 			LevelCheck, "Check this: the question says 2024, the statement 2023. One statement; not voted on."},
 		{"a doubt about the meaning", Ballot{Sampled: 6, Voted: 6, Clusters: []Cluster{doubted}, Confidence: .5}, LevelCheck,
 			"Check this: the question says 2024, the statement 2023."},

@@ -19,7 +19,8 @@ func benchPool(n int) []Candidate {
 			k = r.IntN(10)
 		}
 		c := Candidate{
-			SQL: fmt.Sprintf("SELECT T1.name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id WHERE T2.year > %d "+
+			SQL: fmt.Sprintf("SELECT T1.name, count(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id "+
+				"WHERE T2.year > %d "+
 				"GROUP BY T1.name ORDER BY count(*) DESC LIMIT %d", 1990+i%7, k),
 			Sample:      i,
 			Model:       fmt.Sprintf("model %d", i%5),

@@ -69,7 +69,8 @@ func (m *Majority) usual(candidates []Candidate, members []int) (usual []int) {
 	return usual
 }
 
-// most returns the members that have the most frequent text of a kind, of all most frequent ones where their votes are equal.
+// most returns the members that have the most frequent text of a kind, of all most frequent ones where their votes are
+// equal.
 func (m *Majority) most(candidates []Candidate, members []int, of func(*Candidate) string) (frequent []int) {
 	texts, votes := make([]string, len(members)), make(map[string]float64)
 	for at, i := range members {

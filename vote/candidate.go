@@ -26,16 +26,18 @@ type Candidate struct {
 	// statement. Candidates of one ReplyGroup all vote, but the confidence counts them as one.
 	ReplyGroup int `json:"voice,omitempty"`
 
-	Fingerprint string  `json:"fingerprint,omitempty"` // fingerprint of its result, bag mode, floats to Digits; "" when it was not executed
-	Sequence    string  `json:"sequence,omitempty"`    // fingerprint of its result, ordered mode, floats to Digits; "" when unknown
-	Plan        string  `json:"plan,omitempty"`        // strict signature of its plan; "" when it was not explained
-	Cost        float64 `json:"cost,omitempty"`        // cost of its plan; lower is better, 0 when unknown
-	Rows        int     `json:"rows"`                  // rows of its result, at most the limit
-	Columns     int     `json:"columns"`               // columns of its result
-	Empty       bool    `json:"empty,omitempty"`       // executed, no rows
-	AllNull     bool    `json:"all_null,omitempty"`    // executed, every value NULL
-	Zero        bool    `json:"zero,omitempty"`        // executed, one row with only zeros, or zeros and NULLs
-	Truncated   bool    `json:"truncated,omitempty"`   // executed, cut at a limit
+	// fingerprint of its result, bag mode, floats to Digits; "" when it was not executed
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// fingerprint of its result, ordered mode, floats to Digits; "" when unknown
+	Sequence  string  `json:"sequence,omitempty"`
+	Plan      string  `json:"plan,omitempty"`      // strict signature of its plan; "" when it was not explained
+	Cost      float64 `json:"cost,omitempty"`      // cost of its plan; lower is better, 0 when unknown
+	Rows      int     `json:"rows"`                // rows of its result, at most the limit
+	Columns   int     `json:"columns"`             // columns of its result
+	Empty     bool    `json:"empty,omitempty"`     // executed, no rows
+	AllNull   bool    `json:"all_null,omitempty"`  // executed, every value NULL
+	Zero      bool    `json:"zero,omitempty"`      // executed, one row with only zeros, or zeros and NULLs
+	Truncated bool    `json:"truncated,omitempty"` // executed, cut at a limit
 
 	Statement *sqltext.Statement `json:"-"` // SQL as it was checked and parsed; nil: Parsed parses it
 	Preview   string             `json:"-"` // a few rows as text, for a judge; never logged

@@ -16,7 +16,8 @@ func samples() []vote.Candidate {
 		{SQL: "SELECT s.name FROM singer s", Sample: 1, Model: "small", Fingerprint: "r1", Plan: "scan:singer:full"},
 		{SQL: "SELECT name, age FROM singer", Sample: 2, Model: "large", Fingerprint: "r2", Plan: "scan:singer:full"},
 		{SQL: "SELECT nam FROM singer", Sample: 3, Model: "small", Rejected: "no such column: nam", Invalid: true},
-		{SQL: "SELECT name FROM singer WHERE age > 20", Sample: 4, Model: "large", Fingerprint: "r3", Plan: "search:singer:index"},
+		{SQL: "SELECT name FROM singer WHERE age > 20", Sample: 4, Model: "large", Fingerprint: "r3",
+			Plan: "search:singer:index"},
 	}
 }
 
@@ -65,7 +66,9 @@ func ExampleMajority_byPlan() {
 
 func ExampleMajority_weights() {
 	weights := map[string]float64{"small": 0.4, "large": 0.9} // by model
-	ballot, _ := vote.Majority{Weight: func(c vote.Candidate) float64 { return weights[c.Model] }, MaxWeight: 0.9}.Count(samples())
+	ballot, _ := vote.Majority{Weight: func(c vote.Candidate) float64 {
+		return weights[c.Model]
+	}, MaxWeight: 0.9}.Count(samples())
 	winner, _ := ballot.Winner()
 	fmt.Printf("%s (%.2f)\n", winner.SQL, winner.Share)
 	// Output:
@@ -127,8 +130,10 @@ func ExampleMajority_State() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%g to %g after %d, %d to come\n", state.Leader().Weight, state.RunnerUp().Weight, state.Sampled, state.Remaining)
-	twoThirds := func(t vote.State) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) } // a Stop of one's own
+	fmt.Printf("%g to %g after %d, %d to come\n", state.Leader().Weight, state.RunnerUp().Weight, state.Sampled,
+		state.Remaining)
+	// a Stop of one's own
+	twoThirds := func(t vote.State) bool { return t.Sampled >= 3 && 3*t.Leader().Weight >= 2*float64(t.Sampled) }
 	fmt.Println(vote.Decided(state), twoThirds(state))
 	// Output:
 	// 2 to 1 after 3, 9 to come

@@ -27,7 +27,8 @@ const agreedFrom = 0.85
 // several samples: [Ballot.Closing] explains those.
 func (l Level) Closing() string {
 	return map[Level]string{
-		LevelSingle: "One statement; not voted on.", LevelVerified: "Verified.", LevelChosen: "You chose this reading.", LevelOwn: "Your statement.",
+		LevelSingle: "One statement; not voted on.", LevelVerified: "Verified.", LevelChosen: "You chose this reading.",
+		LevelOwn:    "Your statement.",
 		LevelSchema: "Read from the schema, without a model.",
 	}[l]
 }

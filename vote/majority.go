@@ -217,7 +217,8 @@ func (m *Majority) voteOf(i int, c *Candidate) (key string, weight float64, why 
 	}
 	switch weight = m.weight(c); {
 	case !(weight >= 0 && weight <= greatestWeight):
-		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 to %v", i, weight, greatestWeight)
+		return "", 0, "", fmt.Errorf("vote: weight of candidate %d is %v, not a number from 0 to %v", i, weight,
+			greatestWeight)
 	case weight == 0:
 		return "", 0, noWeight, nil
 	}
@@ -249,8 +250,8 @@ func noKey(c *Candidate) string {
 // round9 makes scores comparable that differ in the last bits only, because their sums were made in another order.
 func round9(x float64) float64 { return math.Round(x * 1e9) }
 
-// add adds a member with its findings. Doubt and Doubts hold weighted sums until settle. The form of an answer counts only
-// beside another one.
+// add adds a member with its findings. Doubt and Doubts hold weighted sums until settle. The form of an answer counts
+// only beside another one.
 func (c *Cluster) add(member int, findings []Finding, weight float64, rivalled bool) {
 	c.Members = append(c.Members, member)
 	c.Weight += weight
@@ -277,8 +278,8 @@ func (c *Cluster) settle() {
 	slices.SortStableFunc(c.Doubts, func(a, b Finding) int { return cmp.Compare(round9(b.Doubt), round9(a.Doubt)) })
 }
 
-// slipsPerReply is how many invalid statements for each reply behind it do not count against the answer. On recorded answers
-// smaller numbers told right from wrong worse.
+// slipsPerReply is how many invalid statements for each reply behind it do not count against the answer. On recorded
+// answers smaller numbers told right from wrong worse.
 const slipsPerReply = 3
 
 // settleConfidence fills in the confidence of every cluster: see Ballot.

@@ -71,11 +71,14 @@ func TestMajority(t *testing.T) {
 			with("aaab", func(c []Candidate) { c[0].Empty, c[1].Empty, c[2].Empty = true, true, true }), "a", 0},
 		{"tie: off", "Earliest has no opinion", Majority{Tie: Ties()},
 			with("aabb", func(c []Candidate) { c[0].Empty, c[1].Empty = true, true }), "a", 0},
-		{"tie: own, then default", "Ties asks in order", Majority{Tie: Ties(func(a, b Candidate) int { return b.Rows - a.Rows }, PreferRows)},
+		{"tie: own, then default", "Ties asks in order", Majority{Tie: Ties(func(a, b Candidate) int {
+			return b.Rows - a.Rows
+		}, PreferRows)},
 			with("abc", func(c []Candidate) { c[1].Rows, c[2].Rows, c[1].Empty = 5, 5, true }), "c", 2},
 		{"weights", "weight decides, not heads", weighing(5, 2, 2), pool("abb"), "a", 0},
 		{"equal sums of weights", "0.1+0.2 ties with 0.3", weighing(0.3, 0.1, 0.2), pool("abb"), "a", 0},
-		{"weight 0", "is no vote", Majority{Weight: func(c Candidate) float64 { return float64(c.Sample) }}, pool("ab"), "b", 1},
+		{"weight 0", "is no vote", Majority{Weight: func(c Candidate) float64 { return float64(c.Sample) }}, pool("ab"),
+			"b", 1},
 		{"doubt without penalty", "findings are no votes", Majority{},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 1), doubt("x", 1) }), "a", 0},
 		{"doubt with penalty", "one doubt costs a factor e: 2/e < 1", Majority{Penalty: 1, MaxDoubt: 6},
@@ -89,7 +92,8 @@ func TestMajority(t *testing.T) {
 		{"information", "a finding of weight 0 costs nothing", Majority{Penalty: 1, MaxDoubt: 6},
 			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", 0), doubt("x", -3) }), "a", 0},
 		{"broken doubt", "NaN and infinity are ignored", Majority{Penalty: 1, MaxDoubt: 6},
-			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", math.NaN()), doubt("x", math.Inf(1)) }), "a", 0},
+			with("aab", func(c []Candidate) { c[0].Findings, c[1].Findings = doubt("x", math.NaN()), doubt("x", math.Inf(1)) }),
+			"a", 0},
 		{"represented by the usual text", "however cheap another one is", Majority{},
 			with("aaa", func(c []Candidate) { c[0].SQL, c[0].Cost, c[1].Cost, c[2].Cost = "TABLE a", 10, 50, 150 }), "a", 1},
 		{"represented by cost", "the cheapest plan of one text", Majority{},
@@ -99,7 +103,8 @@ func TestMajority(t *testing.T) {
 		{"represented by sample", "then the earliest sample, whatever the order of the list", Majority{},
 			with("aa", func(c []Candidate) { c[0].Sample, c[1].Sample = 1, 0 }), "a", 1},
 		{"ordered", "most members sort, so the answer does, however short the other is", Majority{},
-			with("aaa", func(c []Candidate) { c[0].SQL, c[1].SQL = "SELECT x FROM t ORDER BY x", "SELECT x FROM t ORDER BY y" }), "a", 0},
+			with("aaa", func(c []Candidate) { c[0].SQL, c[1].SQL = "SELECT x FROM t ORDER BY x", "SELECT x FROM t ORDER BY y" }),
+			"a", 0},
 		{"not ordered", "half is not most", Majority{},
 			with("aa", func(c []Candidate) { c[0].SQL = "SELECT x FROM t ORDER BY x" }), "a", 1},
 		{"ordered inside", "an ORDER BY of a subquery sorts nothing", Majority{},
@@ -122,11 +127,13 @@ func TestMajority(t *testing.T) {
 				c[2].Truncated, c[2].SQL = true, "select x from t"
 			}), "text:" + mustText("select x from t"), 2},
 		{"truncated and complete", "a cut result never joins a complete one", Majority{},
-			with("aab", func(c []Candidate) { c[0].Truncated = true; c[1].Truncated, c[1].SQL = true, "SELECT other" }), "text:" + mustText("SELECT a"), 0},
+			with("aab", func(c []Candidate) { c[0].Truncated = true; c[1].Truncated, c[1].SQL = true, "SELECT other" }),
+			"text:" + mustText("SELECT a"), 0},
 		{"by plan", "another key", Majority{Key: ByPlan},
 			with("abc", func(c []Candidate) { c[1].Plan, c[2].Plan = "scan:t", "scan:t" }), "scan:t", 1},
 		{"by text", "case and blanks do not count", Majority{Key: ByText},
-			with("abc", func(c []Candidate) { c[1].SQL, c[2].SQL = "SELECT x FROM t", "select  x\nfrom t;" }), mustText("SELECT x FROM t"), 1},
+			with("abc", func(c []Candidate) { c[1].SQL, c[2].SQL = "SELECT x FROM t", "select  x\nfrom t;" }),
+			mustText("SELECT x FROM t"), 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,11 +162,13 @@ func TestNoVote(t *testing.T) {
 	}{
 		{"nobody", nil, "vote: no vote: no candidate"},
 		{"all rejected", pool(".."), "vote: no vote: 2 of 2 candidates abstained: syntax error"},
-		{"not executed", []Candidate{{SQL: "SELECT 1"}}, "vote: no vote: 1 of 1 candidates abstained: nothing to vote with: neither executed nor explained"},
+		{"not executed", []Candidate{{SQL: "SELECT 1"}},
+			"vote: no vote: 1 of 1 candidates abstained: nothing to vote with: neither executed nor explained"},
 		{"nothing", []Candidate{{}}, "vote: no vote: 1 of 1 candidates abstained: no SQL"},
 		{"some without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Rejected: "a"}},
 			"vote: no vote: 2 of 2 candidates abstained: its weight is 0; a"},
-		{"all without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"}, {Model: "zero", SQL: "SELECT 2", Fingerprint: "2"}},
+		{"all without a weight", []Candidate{{Model: "zero", SQL: "SELECT 1", Fingerprint: "1"},
+			{Model: "zero", SQL: "SELECT 2", Fingerprint: "2"}},
 			"vote: no vote: Majority.Weight is 0 for each of 2 candidates, as with weights that name none of their models"},
 		{"many reasons", []Candidate{{Rejected: "a"}, {Rejected: "b"}, {Rejected: "a"}, {Rejected: "c"}, {Rejected: "d"}},
 			"vote: no vote: 5 of 5 candidates abstained: a; b; c; …"},
@@ -191,8 +200,10 @@ func TestMajorityErrors(t *testing.T) {
 	}{
 		{"negative weight", Majority{Weight: func(Candidate) float64 { return -1 }}, "weight of candidate 0 is -1"},
 		{"NaN weight", Majority{Weight: func(Candidate) float64 { return math.NaN() }}, "weight of candidate 0 is NaN"},
-		{"infinite weight", Majority{Weight: func(Candidate) float64 { return math.Inf(1) }}, "weight of candidate 0 is +Inf"},
-		{"weight whose sums overflow", Majority{Weight: func(Candidate) float64 { return math.MaxFloat64 }}, "weight of candidate 0 is 1.79"},
+		{"infinite weight", Majority{Weight: func(Candidate) float64 { return math.Inf(1) }},
+			"weight of candidate 0 is +Inf"},
+		{"weight whose sums overflow", Majority{Weight: func(Candidate) float64 { return math.MaxFloat64 }},
+			"weight of candidate 0 is 1.79"},
 		{"greatest weight", Majority{MaxWeight: math.Inf(1)}, "Majority.MaxWeight is +Inf"},
 		{"greatest doubt", Majority{MaxDoubt: -1}, "Majority.MaxDoubt is -1"},
 		{"negative penalty", Majority{Penalty: -1}, "Majority.Penalty is -1"},
@@ -278,7 +289,8 @@ func TestConfidence(t *testing.T) {
 		c[i].ReplyGroup = 1
 	}
 	if b, _ := (Majority{Prior: 1}).Count(c); !near(b.Confidence, 2.0/11) || b.Clusters[0].Weight != 12 {
-		t.Errorf("twelve votes of one reply: %v, weight %v, want what one reply of twelve has, and every vote", b.Confidence, b.Clusters[0].Weight)
+		t.Errorf("twelve votes of one reply: %v, weight %v, want what one reply of twelve has, and every vote", b.Confidence,
+			b.Clusters[0].Weight)
 	}
 	if b, _ := (Majority{Prior: 1, Missing: 11}).Count(pool("a")); !near(b.Confidence, 2.0/11) {
 		t.Errorf("eleven failed calls: %v", b.Confidence)
@@ -293,7 +305,8 @@ func TestConfidence(t *testing.T) {
 		t.Errorf("a model of weight 0 counts against the others: %v", b.Confidence)
 	}
 	for _, prior := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := (Majority{Prior: prior}).Count(pool("a")); err == nil || !strings.Contains(err.Error(), "Majority.Prior") {
+		if _, err := (Majority{Prior: prior}).Count(pool("a")); err == nil ||
+			!strings.Contains(err.Error(), "Majority.Prior") {
 			t.Errorf("prior %v: %v", prior, err)
 		}
 	}
@@ -314,7 +327,9 @@ func TestCountDoesNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
 		c := randomCandidates(r, 12)
-		m := Majority{Penalty: float64(r.IntN(2)), MaxDoubt: 6, Weight: func(c Candidate) float64 { return 0.1 * float64(1+len(c.Model)) }}
+		m := Majority{Penalty: float64(r.IntN(2)), MaxDoubt: 6, Weight: func(c Candidate) float64 {
+			return 0.1 * float64(1+len(c.Model))
+		}}
 		want, err := m.Count(c)
 		shuffled := append([]Candidate(nil), c...)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -325,7 +340,8 @@ func TestCountDoesNotDependOnOrder(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if shuffled[got.Clusters[0].Best].Sample != c[want.Clusters[0].Best].Sample || len(got.Clusters) != len(want.Clusters) {
+		if shuffled[got.Clusters[0].Best].Sample != c[want.Clusters[0].Best].Sample ||
+			len(got.Clusters) != len(want.Clusters) {
 			t.Fatalf("winner %+v, shuffled %+v", want.Clusters[0], got.Clusters[0])
 		}
 		for i := range got.Clusters {
@@ -382,7 +398,8 @@ func TestOverrule(t *testing.T) {
 	}
 }
 
-// TestForm: what is doubted of the form of an answer decides between answers, and takes nothing from one that all votes are for.
+// TestForm: what is doubted of the form of an answer decides between answers, and takes nothing from one that all votes
+// are for.
 func TestForm(t *testing.T) {
 	form := Finding{Rule: "more_columns", Doubt: 1, Form: true}
 	sense := Finding{Rule: "sum", Doubt: 1}

@@ -138,7 +138,9 @@ func (m Majority) State(candidates []Candidate, planned int) (State, error) {
 		case err != nil:
 			return State{}, err
 		case w > t.MaxWeight+1e-9:
-			return State{}, fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the greatest weight", i, w, t.MaxWeight)
+			return State{},
+				fmt.Errorf("vote: weight of candidate %d is %v, above the MaxWeight of %v: set Majority.MaxWeight to the "+
+					"greatest weight", i, w, t.MaxWeight)
 		case why != "":
 			t.Abstain()
 			continue

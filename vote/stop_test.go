@@ -98,7 +98,8 @@ func TestDoubtDelaysStops(t *testing.T) {
 		doubted.Vote("a", 1, 2)
 		clear.Vote("a", 1, 0)
 	}
-	for name, stop := range map[string]Stop{"Decided": Decided, "AheadBy(3)": AheadBy(3), "Posterior(.95)": Posterior(0.95)} {
+	for name, stop := range map[string]Stop{"Decided": Decided, "AheadBy(3)": AheadBy(3),
+		"Posterior(.95)": Posterior(0.95)} {
 		if stop(doubted) {
 			t.Errorf("%s: seven votes of a cluster with two doubts are overtaken by one without", name)
 		}
@@ -124,7 +125,8 @@ func TestPosteriorRounds(t *testing.T) {
 		{4, .5, false, "4 to 1 is 57/64"},
 		{4 - 1e-9, 1e-9, true, "what arithmetic loses is no part of a vote"},
 	} {
-		state := State{Sampled: 5, Remaining: 3, Clusters: []ClusterState{{Key: "leader", Weight: tt.leader}, {Key: "rival", Weight: tt.rival}}}
+		state := State{Sampled: 5, Remaining: 3, Clusters: []ClusterState{{Key: "leader", Weight: tt.leader},
+			{Key: "rival", Weight: tt.rival}}}
 		if got := Posterior(0.95)(state); got != tt.want {
 			t.Errorf("%s: %v", tt.why, got)
 		}
@@ -313,7 +315,8 @@ func TestWavesWasteNothing(t *testing.T) {
 		if r.IntN(2) == 0 {
 			m.Penalty = 1
 		}
-		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4), Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
+		stop := []Stop{Decided, AheadBy(2), AheadBy(3).Or(Decided), Posterior(0.9), AheadBy(2).Every(4),
+			Posterior(0.9).Every(3).Or(Decided)}[r.IntN(6)]
 		after := func(sampled int) State {
 			state := testutil.Value(m.State(candidates[:sampled], n))(t)
 			return state

@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql/internal/golden"
 )
 
-// TestBallotWords records what is said of every vote of one to three samples: for a, for a with a doubt (A), for a by a reply that was
-// given before (r), for b (B with a doubt), one that has no rows (0), and one that is no vote (-).
+// TestBallotWords records what is said of every vote of one to three samples: for a, for a with a doubt (A), for a by a
+// reply that was given before (r), for b (B with a doubt), one that has no rows (0), and one that is no vote (-).
 func TestBallotWords(t *testing.T) {
 	candidate := func(kind byte) Candidate {
 		doubt := []Finding{{Rule: "star", Detail: "all columns selected", Doubt: 1}}

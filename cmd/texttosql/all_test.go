@@ -19,7 +19,8 @@ import (
 func TestAll(t *testing.T) {
 	db := shopFile(t)
 	numbers := func(n int) string {
-		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i, 'a,b' AS \"x\ny\" FROM n", n)
+		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i, "+
+			"'a,b' AS \"x\ny\" FROM n", n)
 	}
 	for _, form := range []string{"csv", "tsv", "jsonl"} {
 		for _, n := range []int{1, 256, 257, 900} {
@@ -35,38 +36,45 @@ func TestAll(t *testing.T) {
 		}
 	}
 	code, out, told := try(t, nil, "", "sql", "-d", db, "--csv", "--all", numbers(120_000))
-	if n := strings.Count(out, "\n"); code != exitAnswer || n != 120_002 || told != "" { // the name of a column has a line break
+	// the name of a column has a line break
+	if n := strings.Count(out, "\n"); code != exitAnswer || n != 120_002 || told != "" {
 		t.Errorf("code %d, %d lines, %s", code, n, told)
 	}
 	code, out, told = try(t, nil, "", "sql", "-d", db, "--csv", numbers(2000))
-	if n := strings.Count(out, "\n"); code != exitCut || n != 1002 || !strings.Contains(told, "--rows") || !strings.Contains(told, "--all") {
+	if n := strings.Count(out, "\n"); code != exitCut || n != 1002 || !strings.Contains(told, "--rows") ||
+		!strings.Contains(told, "--all") {
 		t.Errorf("code %d, %d lines, %s", code, n, told)
 	}
 	for _, form := range []string{"json", "jsonl", "tsv", "markdown"} {
-		if code, out, _ := try(t, nil, "", "sql", "-d", db, "-f", form, numbers(2000)); code != exitCut || form == "json" && !strings.Contains(out, `"exit":6`) {
+		if code, out, _ := try(t, nil, "", "sql", "-d", db, "-f", form, numbers(2000)); code != exitCut || form == "json" &&
+			!strings.Contains(out, `"exit":6`) {
 			t.Errorf("%s: code %d", form, code)
 		}
 	}
 	if code, _, _ := try(t, nil, "", "sql", "-d", db, numbers(2000)); code != exitAnswer {
 		t.Errorf("a table says how many rows it has: code %d", code)
 	}
-	code, out, told = try(t, nil, "", "sql", "-d", db, "--csv", "--all", "SELECT 1 AS x UNION ALL SELECT abs(-9223372036854775808)")
+	code, out, told = try(t, nil, "", "sql", "-d", db, "--csv", "--all",
+		"SELECT 1 AS x UNION ALL SELECT abs(-9223372036854775808)")
 	if code == exitAnswer || !strings.HasPrefix(out, "x\n") || told == "" {
 		t.Errorf("a fault behind rows: code %d, %q, %s", code, out, told)
 	}
 	file := filepath.Join(t.TempDir(), "rows.csv")
-	if code, _, told := try(t, nil, "", "sql", "-d", db, "--csv", "--all", "-o", file, numbers(5000)); code != exitAnswer || told != "" {
+	if code, _, told := try(t, nil, "", "sql", "-d", db, "--csv", "--all", "-o", file,
+		numbers(5000)); code != exitAnswer || told != "" {
 		t.Errorf("to a file: code %d, %s", code, told)
 	}
 	if n := strings.Count(string(testutil.Value(os.ReadFile(file))(t)), "\n"); n != 5002 {
 		t.Errorf("%d lines in the file", n)
 	}
 	for _, all := range []string{"--all", "--rows=1000"} { // once, in front of the names
-		if _, out, _ := try(t, nil, "", "sql", "-d", db, "--csv", "--bom", all, numbers(300)); strings.LastIndex(out, "\ufeff") != 0 {
+		if _, out, _ := try(t, nil, "", "sql", "-d", db, "--csv", "--bom", all, numbers(300)); strings.LastIndex(out,
+			"\ufeff") != 0 {
 			t.Errorf("%s --bom: %.40q", all, out)
 		}
 	}
-	if code, _, told := try(t, nil, "", "sql", "-d", db, "--all", "SELECT 1"); code != exitUsage || !strings.Contains(told, "--csv") {
+	if code, _, told := try(t, nil, "", "sql", "-d", db, "--all", "SELECT 1"); code != exitUsage ||
+		!strings.Contains(told, "--csv") {
 		t.Errorf("as a table: code %d, %s", code, told)
 	}
 }
@@ -74,7 +82,8 @@ func TestAll(t *testing.T) {
 // TestWorkbook: --format xlsx writes a file with all rows, and nothing to standard output.
 func TestWorkbook(t *testing.T) {
 	db, dir := shopFile(t), t.TempDir()
-	statement := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i, i / 4.0 AS part FROM n"
+	statement := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT i, " +
+		"i / 4.0 AS part FROM n"
 	for _, test := range []struct {
 		why  string
 		args []string
@@ -85,7 +94,8 @@ func TestWorkbook(t *testing.T) {
 		{"all rows", []string{"--all"}, 1500, exitAnswer},
 	} {
 		file := filepath.Join(dir, strings.ReplaceAll(test.why, " ", "-")+".xlsx")
-		code, out, told := try(t, nil, "", append([]string{"sql", "-d", db, "-f", "xlsx", "-o", file, statement}, test.args...)...)
+		code, out, told := try(t, nil, "", append([]string{"sql", "-d", db, "-f", "xlsx", "-o", file, statement},
+			test.args...)...)
 		if code != test.code || out != "" || (told == "") != (test.rows == 1500) {
 			t.Errorf("%s: code %d, %q, %s", test.why, code, out, told)
 		}
@@ -95,13 +105,14 @@ func TestWorkbook(t *testing.T) {
 			t.Errorf("%s: %d rows, %q", test.why, len(rows), rows[:4])
 		}
 	}
-	if code, _, told := try(t, nil, "", "sql", "-d", db, "-f", "xlsx", "SELECT 1"); code != exitUsage || !strings.Contains(told, "--out") {
+	if code, _, told := try(t, nil, "", "sql", "-d", db, "-f", "xlsx", "SELECT 1"); code != exitUsage ||
+		!strings.Contains(told, "--out") {
 		t.Errorf("without a file: code %d, %s", code, told)
 	}
 }
 
-// TestWorkbookToOpenpyxl: a reader that reads row by row, as pandas does, sees all rows of a stream, and the bytes of a blob.
-// TEXTTOSQL_PYTHON names a Python that has the package openpyxl.
+// TestWorkbookToOpenpyxl: a reader that reads row by row, as pandas does, sees all rows of a stream, and the bytes of a
+// blob. TEXTTOSQL_PYTHON names a Python that has the package openpyxl.
 func TestWorkbookToOpenpyxl(t *testing.T) {
 	python := cmp.Or(os.Getenv("TEXTTOSQL_PYTHON"), "python3")
 	if err := exec.CommandContext(t.Context(), python, "-c", "import openpyxl").Run(); err != nil {
@@ -110,13 +121,15 @@ func TestWorkbookToOpenpyxl(t *testing.T) {
 	const script = `import openpyxl, sys
 rows = list(openpyxl.load_workbook(sys.argv[1], read_only=True)["Sheet1"].rows)
 print(len(rows), [cell.value for cell in rows[0]], [cell.value for cell in rows[-1]])`
-	numbers := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i, x'00ff' AS raw FROM n"
+	numbers := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i, x'00ff' AS raw " +
+		"FROM n"
 	for _, tt := range []struct {
 		rows int
 		args []string
 	}{{1, nil}, {900, nil}, {100_000, []string{"--all"}}} {
 		path := filepath.Join(t.TempDir(), "rows.xlsx")
-		args := append([]string{"sql", "-d", shopFile(t), "-f", "xlsx", "-o", path, fmt.Sprintf(numbers, tt.rows)}, tt.args...)
+		args := append([]string{"sql", "-d", shopFile(t), "-f", "xlsx", "-o", path, fmt.Sprintf(numbers, tt.rows)},
+			tt.args...)
 		if code, _, told := try(t, nil, "", args...); code != exitAnswer {
 			t.Fatalf("code %d, %s", code, told)
 		}
@@ -132,7 +145,8 @@ print(len(rows), [cell.value for cell in rows[0]], [cell.value for cell in rows[
 func TestNumbersAsTexts(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "n.db")
 	pool := testutil.Value(sql.Open("sqlite3", db))(t)
-	testutil.Value(pool.Exec("CREATE TABLE t (a DECIMAL(10,2), b INTEGER, c INTEGER); INSERT INTO t VALUES (1.5, 9007199254740993, 7)"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE t (a DECIMAL(10,2), b INTEGER, c INTEGER); INSERT INTO t VALUES (1.5, " +
+		"9007199254740993, 7)"))(t)
 	testutil.OK(t, pool.Close())
 	for _, test := range []struct {
 		why  string

@@ -129,7 +129,8 @@ func (p *program) question(args []string) (string, error) {
 	return question, err
 }
 
-var errNoQuestion = &setup.UsageError{Err: errors.New("no question is asked: write it behind the verb, or to standard input")}
+var errNoQuestion = &setup.UsageError{Err: errors.New("no question is asked: write it behind the verb, " +
+	"or to standard input")}
 
 // asked asks the question, and with --choose lets the person choose until there is an answer.
 func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Result, error) {
@@ -204,7 +205,9 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 			if err := cli.Readings(w, dialect, p.width(), asked); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w, textformat.Wrap("Say in the question which is meant, choose with -i, or take the first with --ask-below 0.", p.width()))
+			_, err := fmt.Fprintln(w,
+				textformat.Wrap("Say in the question which is meant, choose with -i, or take the first with --ask-below 0.",
+					p.width()))
 			return err
 		})
 	case r != nil && exitCode(err) != exitInterrupted:
@@ -213,8 +216,8 @@ func (a *ask) write(p *program, file *atomicfile.File, dialect sqltext.Dialect, 
 	return nil
 }
 
-// rescue writes what could not be written where it belongs, since it is paid for: to standard output, else to standard error. It
-// returns what was wrong with the first place.
+// rescue writes what could not be written where it belongs, since it is paid for: to standard output, else to standard
+// error. It returns what was wrong with the first place.
 func (a *ask) rescue(p *program, dialect sqltext.Dialect, r *texttosql.Result, err, failed error) error {
 	again, out := *a, *p
 	if again.Out = ""; again.form() == "xlsx" {
@@ -271,7 +274,8 @@ type reply struct {
 	Result  json.RawMessage `json:"result,omitempty"`  // a texttosql.Result with its rows and without its trace
 }
 
-func (o output) writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError, err error) error {
+func (o output) writeResult(p *program, w io.Writer, r *texttosql.Result, asked *session.QuestionError,
+	err error) error {
 	told := reply{Exit: exitCode(err)}
 	if err == nil && r != nil {
 		told.Exit = exitCode(o.cut(r.Rows))

@@ -64,7 +64,8 @@ func (c *check) Run(p *program) error {
 	}
 	if err == nil {
 		const accepted = "accepted: "
-		cli.Say(p.out, "%s%s\n", accepted, textformat.WrapSQL(e.Dialect.Language().Text, found.SQL, max(0, width-len(accepted))))
+		cli.Say(p.out, "%s%s\n", accepted, textformat.WrapSQL(e.Dialect.Language().Text, found.SQL,
+			max(0, width-len(accepted))))
 	}
 	if a := found.Analysis; a != nil {
 		for _, t := range a.Tables {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestReadings: without a flag ask tells both readings in words and figures and ends with 3; with -i the person chooses.
+// TestReadings: without a flag ask tells both readings in words and figures and ends with 3; with -i the person
+// chooses.
 func TestReadings(t *testing.T) {
 	disagree := func(_ string, call int) string {
 		return []string{"SELECT count(*) FROM customers", "SELECT count(*) FROM orders"}[call%2]
@@ -17,12 +18,14 @@ func TestReadings(t *testing.T) {
 		code       int
 		out, err   string
 	}{
-		{"both are told", "", nil, exitUnsure, "Number of customers (2 of 4 samples)\n     40\n", "Choose one of the options"},
+		{"both are told", "", nil, exitUnsure, "Number of customers (2 of 4 samples)\n     40\n",
+			"Choose one of the options"},
 		{"one is chosen", "7\n2\n", []string{"-i"}, exitAnswer, "SELECT count(*)", "7 is none of them"},
 		{"nobody chooses", "", []string{"-i"}, exitUnsure, "", "Which one is meant?"},
 		{"the first is taken", "", []string{"--ask-below", "0"}, exitAnswer, "SELECT count(*)", ""},
 	} {
-		code, out, told := try(t, env, tt.typed, append(append([]string{"ask", "-s", "self-consistency", "-n", "4"}, tt.flags...), "How many?")...)
+		code, out, told := try(t, env, tt.typed,
+			append(append([]string{"ask", "-s", "self-consistency", "-n", "4"}, tt.flags...), "How many?")...)
 		if n := strings.Count(out+told, "answers disagree; which"); n > 1 && tt.typed == "" {
 			t.Errorf("%s: the status is told %d times", tt.why, n)
 		}

@@ -91,7 +91,8 @@ func (c *complete) Run(p *program, parser *kong.Kong) error {
 	return nil
 }
 
-// predictors complete what no enumeration of a flag has, by the tags of the flags. before are the words before the last one.
+// predictors complete what no enumeration of a flag has, by the tags of the flags. before are the words before the last
+// one.
 func (p *program) predictors(before []string) map[string]predict.Predictor {
 	of := func(list func() []string) predict.Predictor {
 		return predict.PredictFunc(func(predict.Args) []string { return list() })

@@ -226,7 +226,8 @@ func (c *configuration) Run(p *program, k *kong.Context) error {
 	return w.Flush()
 }
 
-// serverKinds are the kinds of a URL whose host is a server. Of another kind the host may be a project, a bucket or a key.
+// serverKinds are the kinds of a URL whose host is a server. Of another kind the host may be a project, a bucket or a
+// key.
 var serverKinds = []string{"postgres", "postgresql", "mysql", "mariadb", "http", "https"}
 
 // withoutPassword shows a DSN without what may be secret.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSettings: the command line comes before variables, those before the profile, that before the top of the file; a mistake in
-// the file is told without what the file holds.
+// TestSettings: the command line comes before variables, those before the profile, that before the top of the file; a
+// mistake in the file is told without what the file holds.
 func TestSettings(t *testing.T) {
 	db := shopFile(t)
 	conf := file(t, "config.toml", `db = "`+db+`"
@@ -33,21 +33,30 @@ stratgy = "direct"
 		{"the top of the file", "", []string{"sql", count}, exitAnswer, "(40 rows)", ""},
 		{"a profile", "", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 2 rows; there are more)", ""},
 		{"its policy", "TEXTTOSQL_PROFILE=prod", []string{"sql", "SELECT name FROM customers"}, exitRefused, "", "policy"},
-		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer, "(first 3 rows", ""},
-		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count}, exitAnswer, "(first 4 rows", ""},
+		{"a variable before the profile", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", count}, exitAnswer,
+			"(first 3 rows", ""},
+		{"a flag before the variable", "TEXTTOSQL_ROWS=3", []string{"sql", "--profile", "prod", "--rows", "4", count},
+			exitAnswer, "(first 4 rows", ""},
 		{"a flag of its own kind", "TEXTTOSQL_FORMAT=csv", []string{"sql", "--rows", "1", count}, exitCut, "id\n1\n",
 			"only the first 1 row: --rows sets how many; sql --all writes all\n"},
 		{"the strategy of the file", "", []string{"ask", "-n", "1", "Who?"}, exitAnswer, "not voted on", ""},
 		{"what is in force", "TEXTTOSQL_ASK_BELOW=0.5", []string{"config", "--profile", "prod", "--calls", "7"}, exitAnswer,
 			"ask-below      0.5", ""},
-		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer, "postgres://…@127.0.0.1:1/shop", ""},
+		{"a password is not shown", "", []string{"config", "--profile", "secret"}, exitAnswer,
+			"postgres://…@127.0.0.1:1/shop", ""},
 		{"nor in an error", "", []string{"sql", "--profile", "secret", count}, exitError, "", "no server"},
-		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "", `: no flag is called "stratgy", did you mean "strategy"?`},
-		{"a misspelt profile", "", []string{"sql", "--profile", "prd", count}, exitUsage, "", `no profile "prd", did you mean "prod"?`},
-		{"no such profile", "", []string{"sql", "--profile", "test", count}, exitUsage, "", `no profile "test"; it has prod, secret, slip`},
-		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "texttosql: --config: " + broken + ": line 1: this is no TOML"},
-		{"a swap of two letters", "", []string{"sql", "--config", file(t, "swap.toml", "modle = 'x'"), count}, exitUsage, "", `"modle", did you mean "model"?`},
-		{"a file that is not there", "TEXTTOSQL_CONFIG=/nowhere.toml", []string{"sql", count}, exitUsage, "", "texttosql: --config: /nowhere.toml: no such file"},
+		{"a misspelt key", "", []string{"sql", "--profile", "slip", count}, exitUsage, "",
+			`: no flag is called "stratgy", did you mean "strategy"?`},
+		{"a misspelt profile", "", []string{"sql", "--profile", "prd", count}, exitUsage, "",
+			`no profile "prd", did you mean "prod"?`},
+		{"no such profile", "", []string{"sql", "--profile", "test", count}, exitUsage, "",
+			`no profile "test"; it has prod, secret, slip`},
+		{"a file that is none", "", []string{"sql", "--config", broken, count}, exitUsage, "", "texttosql: --config: " +
+			broken + ": line 1: this is no TOML"},
+		{"a swap of two letters", "", []string{"sql", "--config", file(t, "swap.toml", "modle = 'x'"), count}, exitUsage, "",
+			`"modle", did you mean "model"?`},
+		{"a file that is not there", "TEXTTOSQL_CONFIG=/nowhere.toml", []string{"sql", count}, exitUsage, "",
+			"texttosql: --config: /nowhere.toml: no such file"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			env := env
@@ -105,7 +114,8 @@ func TestConfigShowsNoSecret(t *testing.T) {
 func TestShowPromptsAndReplies(t *testing.T) {
 	env := with(asking(t, always("SELECT count(*) AS n FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
 	_, _, told := try(t, env, "", "ask", "-s", "direct", "--show-prompts", "--show-replies", "How many?")
-	for _, want := range []string{"── prompt of sample 0\n", "How many?", "── reply of sample 0\n", "```sql\nSELECT count(*) AS n"} {
+	for _, want := range []string{"── prompt of sample 0\n", "How many?", "── reply of sample 0\n",
+		"```sql\nSELECT count(*) AS n"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}
@@ -135,7 +145,8 @@ func TestCompletion(t *testing.T) {
 		{"a shell", "completion ", "bash fish zsh"},
 	} {
 		words := strings.Split(tt.words, " ")
-		code, out, told := try(t, map[string]string{"TEXTTOSQL_CONFIG": conf}, "", append([]string{"complete", "--"}, words...)...)
+		code, out, told := try(t, map[string]string{"TEXTTOSQL_CONFIG": conf}, "",
+			append([]string{"complete", "--"}, words...)...)
 		if got := strings.Join(strings.Fields(out), " "); code != exitAnswer || got != tt.want || told != "" {
 			t.Errorf("%s: code %d, %q, want %q %s", tt.why, code, got, tt.want, told)
 		}

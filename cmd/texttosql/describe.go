@@ -69,7 +69,8 @@ func (d *describe) Run(p *program) error {
 		cli.Say(p.err, "%s: %d %s so far; the same command goes on\n", d.Out, have, words.Plural("description", have))
 		return err
 	}
-	cli.Say(p.out, "%s: %d %s, %d %s without one; %s\n", d.Out, have, words.Plural("description", have), lack, words.Plural("column", lack),
+	cli.Say(p.out, "%s: %d %s, %d %s without one; %s\n", d.Out, have, words.Plural("description", have), lack,
+		words.Plural("column", lack),
 		cli.Cost(account.Usage()))
 	return nil
 }

@@ -110,7 +110,8 @@ func (x *examination) database(d *setup.Database) {
 	if e.Opened.Engine == "postgres" && told == 0 {
 		if n, err := x.asked(e, changeable, ""); err == nil && n != "0" {
 			told++
-			x.say("see", "rights", "the role may change %s of the tables; the guard holds all the same, but connect as one that may only SELECT", n)
+			x.say("see", "rights", "the role may change %s of the tables; the guard holds all the same, "+
+				"but connect as one that may only SELECT", n)
 		}
 	}
 	if told == 0 {
@@ -118,7 +119,8 @@ func (x *examination) database(d *setup.Database) {
 	}
 }
 
-// changeable counts the tables of PostgreSQL that a role may change; the catalogs of the other servers tell it by themselves.
+// changeable counts the tables of PostgreSQL that a role may change; the catalogs of the other servers tell it by
+// themselves.
 const changeable = `SELECT count(*) FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p')
 AND c.relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema') AND pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')`
 
@@ -150,7 +152,8 @@ func (x *examination) models(d *doctor) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(x.ctx, time.Minute)
-		_, err := m.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Reply with the word ok."}}, Purpose: "doctor"})
+		_, err := m.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Reply with the word ok."}},
+			Purpose: "doctor"})
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = errors.New("it gave no answer within a minute")

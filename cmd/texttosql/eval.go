@@ -112,7 +112,8 @@ func (v *evaluate) Run(p *program) error {
 		return err
 	}
 	if leaks > 0 {
-		cli.Say(p.err, "texttosql: an exemplar or a confirmed answer gives %d of the %d questions away\n", leaks, len(dataset.Questions))
+		cli.Say(p.err, "texttosql: an exemplar or a confirmed answer gives %d of the %d questions away\n", leaks,
+			len(dataset.Questions))
 	}
 	var done atomic.Int64
 	scorer := &eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}, eval.VA{}}}
@@ -141,7 +142,8 @@ func (v *evaluate) Run(p *program) error {
 			return err
 		}
 		if from, coverage, ok := eval.Threshold(outcomes, v.MostWrong); ok {
-			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", from, 100*coverage, v.MostWrong)
+			cli.Say(p.err, "from confidence %.3f on, %.0f %% of the questions are answered with at most %d wrong\n", from,
+				100*coverage, v.MostWrong)
 		} else {
 			cli.Say(p.err, "no confidence leaves at most %d wrong\n", v.MostWrong)
 		}
@@ -154,7 +156,8 @@ func (v *evaluate) Run(p *program) error {
 		return &wordedError{fmt.Errorf("question %s: its right statement fails: %s", faults[0].Question.ID, why[len(why)-1])}
 	}
 	if report.Unanswered() == report.N() {
-		return &wordedError{fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(), last(report))}
+		return &wordedError{fmt.Errorf("none of the %d questions was answered, the last one because: %w", report.N(),
+			last(report))}
 	}
 	return nil
 }
@@ -171,7 +174,8 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 		case q.Text == "":
 			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "question", Err: errors.New("missing")}
 		case q.Gold == "":
-			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "sql", Err: errors.New("missing: without it no answer can be scored")}
+			return nil, &fileerr.Questions{File: v.Questions, Line: q.Line, Field: "sql",
+				Err: errors.New("missing: without it no answer can be scored")}
 		}
 		questions[i].DB = databaseID
 		if q.Numbered { // people count from 1
@@ -200,7 +204,8 @@ func (v *evaluate) leaks(e *setup.Engine, dataset *eval.Dataset) (n int, err err
 
 func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
 	all := total{N: r.N(), Unanswered: r.Unanswered(), Faults: len(r.Faults()), Leaks: leaks, Calls: r.Cost.Usage.Calls,
-		Tokens: r.Cost.Usage.PromptTokens + r.Cost.Usage.CompletionTokens, Known: r.Cost.Usage.Known, Seconds: r.Cost.Wall.Round(time.Millisecond).Seconds()}
+		Tokens: r.Cost.Usage.PromptTokens + r.Cost.Usage.CompletionTokens, Known: r.Cost.Usage.Known,
+		Seconds: r.Cost.Wall.Round(time.Millisecond).Seconds()}
 	all.EX, _ = r.Estimate(eval.EX{}.Name())
 	all.VA, _ = r.Estimate(eval.VA{}.Name())
 	width := p.width()
@@ -223,7 +228,8 @@ func (v *evaluate) write(p *program, r *eval.Report, leaks int) error {
 		}
 		if became != isRight {
 			about := strings.TrimSpace(cmp.Or(line.Fault, line.Error, words.Line(line.SQL)))
-			cli.Say(p.out, "%s: %s: %s\n   %s\n", line.ID, became, textformat.Hanging(line.Question, width, 3), textformat.Hanging(about, width, 3))
+			cli.Say(p.out, "%s: %s: %s\n   %s\n", line.ID, became, textformat.Hanging(line.Question, width, 3),
+				textformat.Hanging(about, width, 3))
 		}
 	}
 	if v.JSON {

@@ -43,7 +43,8 @@ func exitCode(err error) int {
 	return failure.Of(err).ExitCode
 }
 
-// errCut is the error of rows that a limit cut, in a form that another program reads. Standard error or the JSON says so.
+// errCut is the error of rows that a limit cut, in a form that another program reads. Standard error or the JSON says
+// so.
 var errCut = errors.New("not all rows are written")
 
 // cut returns errCut where rows are missing in such a form.
@@ -109,7 +110,8 @@ func (p *program) line(err error) string {
 	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && refused.Reason == "function" {
 		f.Advice = "Write the statement without it, or name it in AllowFunctions of --policy."
 	}
-	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) && strings.HasSuffix(refused.Detail, "no statement reads the catalog") {
+	if refused := (*exec.RefusedError)(nil); errors.As(err, &refused) &&
+		strings.HasSuffix(refused.Detail, "no statement reads the catalog") {
 		f.Advice = "See them with texttosql schema."
 	}
 	if broken := (*session.RecordError)(nil); errors.As(err, &broken) { // it names the file
@@ -140,8 +142,8 @@ func (p *program) line(err error) string {
 	return words.Clean(strings.ReplaceAll(redact.Credentials(text), "USER:***@", "USER:PASSWORD@"))
 }
 
-// withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it does
-// not expect.
+// withoutDSN takes every DSN of the command line and of the environment out of a text: kong repeats arguments that it
+// does not expect.
 func (p *program) withoutDSN(text string) string {
 	for _, arg := range slices.Concat(p.args, p.secrets, []string{p.getenv("TEXTTOSQL_DSN"), p.getenv("TEXTTOSQL_DB")}) {
 		_, value, _ := strings.Cut(arg, "=")

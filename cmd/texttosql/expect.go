@@ -60,7 +60,8 @@ func (v *evaluate) check(p *program) error {
 				return err
 			}
 		case len(told.Drift) > 0:
-			cli.Say(p.out, "%s\n   %s\n", words.Line(told.Question), strings.ReplaceAll(strings.Join(told.Drift, "\n"), "\n", "\n   "))
+			cli.Say(p.out, "%s\n   %s\n", words.Line(told.Question), strings.ReplaceAll(strings.Join(told.Drift, "\n"), "\n",
+				"\n   "))
 		}
 	}
 	if drifted > 0 {

@@ -57,7 +57,8 @@ func TestStatementMessages(t *testing.T) {
 	for i := range columns {
 		columns[i] = fmt.Sprint("c", i)
 	}
-	db := open("shop.db", "CREATE TABLE wide("+strings.Join(columns, ",")+"); CREATE TABLE customers(id INT, tenant INT); CREATE TABLE orderz(id INT)")
+	db := open("shop.db", "CREATE TABLE wide("+strings.Join(columns, ",")+
+		"); CREATE TABLE customers(id INT, tenant INT); CREATE TABLE orderz(id INT)")
 	wal := open("wal.db", "PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
 	testutil.OK(t, os.Mkdir(wal+"-wal", 0o700)) // as on a read-only disk, it cannot be opened
 	rules := file(t, "rules", `{"Rows": {"customers": "tenant = :tenant"}, "AllowTables": ["customers"]}`)
@@ -70,19 +71,26 @@ func TestStatementMessages(t *testing.T) {
 	}{
 		{"a star over a wide table", []string{db, "SELECT * FROM wide"}, exitBudget,
 			"2,000 columns; at most 500 are returned. Name the columns you want."},
-		{"its alias, and more", []string{db, "SELECT w.*, 1 FROM wide w, customers"}, exitBudget, "2,001 columns; at most 500"},
-		{"a star of a subquery", []string{db, "SELECT * FROM (SELECT * FROM wide)"}, exitBudget, "more than 500 columns; at most 500"},
-		{"two statements", []string{db, "SELECT 1; SELECT 2"}, exitRefused, "one statement only: remove what follows the first semicolon."},
-		{"a keyword as a table", []string{db, "SELECT * FROM order"}, exitError, "syntax error. Did you mean orderz? Correct the statement."},
+		{"its alias, and more", []string{db, "SELECT w.*, 1 FROM wide w, customers"}, exitBudget,
+			"2,001 columns; at most 500"},
+		{"a star of a subquery", []string{db, "SELECT * FROM (SELECT * FROM wide)"}, exitBudget,
+			"more than 500 columns; at most 500"},
+		{"two statements", []string{db, "SELECT 1; SELECT 2"}, exitRefused,
+			"one statement only: remove what follows the first semicolon."},
+		{"a keyword as a table", []string{db, "SELECT * FROM order"}, exitError,
+			"syntax error. Did you mean orderz? Correct the statement."},
 		{"no table near the keyword", []string{db, "SELECT * FROM where"}, exitError, "syntax error. Correct the statement."},
-		{"a function", []string{db, "SELECT load_extension('x')"}, exitRefused, "load_extension is not allowed here. Write the statement without it, or"},
-		{"a misspelt table under rules", []string{db, "SELECT * FROM customer", "--policy", rules, "--scope", scope}, exitRefused,
+		{"a function", []string{db, "SELECT load_extension('x')"}, exitRefused,
+			"load_extension is not allowed here. Write the statement without it, or"},
+		{"a misspelt table under rules", []string{db, "SELECT * FROM customer", "--policy", rules, "--scope", scope},
+			exitRefused,
 			"customer: no such table, or you may not read it. Did you mean customers? "},
 		{"near one that is hidden", []string{db, "SELECT * FROM orders", "--policy", rules, "--scope", scope}, exitRefused,
 			"orders: no such table, or you may not read it. Read other"},
 		{"the hidden one", []string{db, "SELECT * FROM orderz", "--policy", rules, "--scope", scope}, exitRefused,
 			"orderz: no such table, or you may not read it. Read other"},
-		{"rules and no scope", []string{db, "SELECT * FROM customers", "--policy", rules}, exitRefused, "Name the user with --scope"},
+		{"rules and no scope", []string{db, "SELECT * FROM customers", "--policy", rules}, exitRefused,
+			"Name the user with --scope"},
 		{"a WAL", []string{wal, "SELECT 1"}, exitError,
 			"the file is there, but SQLite cannot open its WAL on a read-only disk: add ?immutable=1 to --db"},
 		{"a WAL that nobody writes", []string{wal + "?immutable=1", "SELECT a FROM t"}, exitAnswer, ""},
@@ -104,18 +112,28 @@ func TestNoDatabase(t *testing.T) {
 		want     string
 	}{
 		{"none", "", exitUsage, "give --db or TEXTTOSQL_DSN"},
-		{"a file that is not there", filepath.Join(folder, "nowhere.db"), exitUsage, "nowhere.db cannot be opened: no such file"},
-		{"a file named like a password", file(t, "passwd", strings.Repeat("x:0", 99)), exitUsage, "passwd cannot be opened: is no SQLite"},
+		{"a file that is not there", filepath.Join(folder, "nowhere.db"), exitUsage,
+			"nowhere.db cannot be opened: no such file"},
+		{"a file named like a password", file(t, "passwd", strings.Repeat("x:0", 99)), exitUsage,
+			"passwd cannot be opened: is no SQLite"},
 		{"a folder", folder, exitUsage, "is a folder"},
-		{"a file that is none of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitUsage, "is no SQLite database"},
-		{"no server of PostgreSQL", "postgres://u:" + secret + "@127.0.0.1:1/d", exitError, "database 127.0.0.1:1/d: no server: connect: connection refused"},
-		{"the same in words", "host=127.0.0.1 port=1 user=u password=" + secret + " dbname=d", exitError, "127.0.0.1:1/d: no server"},
-		{"a server that hangs up", "postgres://u:" + secret + "@" + gone + "/d?sslmode=disable", exitError, "database " + gone + "/d: "},
-		{"no server of MySQL, a URL", "mysql://u:" + secret + "@127.0.0.1:1/d?charset=utf8mb4", exitError, "database 127.0.0.1:1/d: no server"},
-		{"no server of MySQL, the driver's form", "u:" + secret + "@tcp(127.0.0.1:1)/d", exitError, "database 127.0.0.1:1/d: no server"},
-		{"a socket of MySQL in a URL", "mysql://u:" + secret + "@localhost/d?socket=/nowhere.sock&charset=utf8mb4", exitError, "database /nowhere.sock/d: no server"},
+		{"a file that is none of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitUsage,
+			"is no SQLite database"},
+		{"no server of PostgreSQL", "postgres://u:" + secret + "@127.0.0.1:1/d", exitError,
+			"database 127.0.0.1:1/d: no server: connect: connection refused"},
+		{"the same in words", "host=127.0.0.1 port=1 user=u password=" + secret + " dbname=d", exitError,
+			"127.0.0.1:1/d: no server"},
+		{"a server that hangs up", "postgres://u:" + secret + "@" + gone + "/d?sslmode=disable", exitError, "database " +
+			gone + "/d: "},
+		{"no server of MySQL, a URL", "mysql://u:" + secret + "@127.0.0.1:1/d?charset=utf8mb4", exitError,
+			"database 127.0.0.1:1/d: no server"},
+		{"no server of MySQL, the driver's form", "u:" + secret + "@tcp(127.0.0.1:1)/d", exitError,
+			"database 127.0.0.1:1/d: no server"},
+		{"a socket of MySQL in a URL", "mysql://u:" + secret + "@localhost/d?socket=/nowhere.sock&charset=utf8mb4", exitError,
+			"database /nowhere.sock/d: no server"},
 		{"a password of Trino in the clear", "http://u:" + secret + "@127.0.0.1:1?catalog=c", exitUsage, "needs https://"},
-		{"Trino without a catalog", "https://u:" + secret + "@127.0.0.1:1", exitError, "names no database: want https://USER@HOST"},
+		{"Trino without a catalog", "https://u:" + secret + "@127.0.0.1:1", exitError,
+			"names no database: want https://USER@HOST"},
 		{"a broken URL of PostgreSQL", "postgres://u:" + secret + "@[::1/d", exitError, "the DSN cannot be read"},
 		{"a broken URL of MySQL", "mysql://u:" + secret + "@[::1/d", exitUsage, "the DSN cannot be read"},
 		{"a broken URL of Trino", "https://u:" + secret + "@[::1", exitUsage, "the DSN cannot be read"},
@@ -123,10 +141,12 @@ func TestNoDatabase(t *testing.T) {
 		{"a slip of the pen", "postgres:/u:" + secret + "@h/d", exitUsage, "neither a file that is there nor a DSN"},
 		{"another engine", "oracle://u:" + secret + "@h/d", exitUsage, "neither a file that is there nor a DSN"},
 		{"a slip of the pen in words", "hots=h password=" + secret, exitUsage, "neither a file that is there nor a DSN"},
-		{"no file of DuckDB", "duckdb:" + filepath.Join(folder, "nowhere.duckdb"), exitUsage, "nowhere.duckdb: there is no such file"},
+		{"no file of DuckDB", "duckdb:" + filepath.Join(folder, "nowhere.duckdb"), exitUsage,
+			"nowhere.duckdb: there is no such file"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			if _, _, err := engines.DuckDB("x"); strings.HasPrefix(tt.dsn, "duckdb:") && strings.Contains(err.Error(), "no_duckdb") {
+			if _, _, err := engines.DuckDB("x"); strings.HasPrefix(tt.dsn, "duckdb:") &&
+				strings.Contains(err.Error(), "no_duckdb") {
 				t.Skip(err)
 			}
 			env := asking(t, always("SELECT 1"))
@@ -149,7 +169,8 @@ func TestNoDatabase(t *testing.T) {
 				return
 			}
 			for _, args := range [][]string{
-				{tt.dsn}, {"schema", "--bd", tt.dsn}, {"--db", tt.dsn, "schema"}, {"completion", tt.dsn}, {"schema", "-d" + tt.dsn, "--form", tt.dsn},
+				{tt.dsn}, {"schema", "--bd", tt.dsn}, {"--db", tt.dsn, "schema"}, {"completion", tt.dsn},
+				{"schema", "-d" + tt.dsn, "--form", tt.dsn},
 			} {
 				if code, _, told := try(t, env, "", args...); code != exitUsage || told == "" { // try looks for the password
 					t.Errorf("at a wrong place, %d: code %d, %q", len(args), code, told)
@@ -159,7 +180,8 @@ func TestNoDatabase(t *testing.T) {
 	}
 }
 
-// TestFiles: a file of settings with a mistake, or one that cannot be written, ends the program before a model is asked.
+// TestFiles: a file of settings with a mistake, or one that cannot be written, ends the program before a model is
+// asked.
 func TestFiles(t *testing.T) {
 	db, folder := shopFile(t), t.TempDir()
 	var calls atomic.Int64
@@ -170,23 +192,29 @@ func TestFiles(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"limits with an unknown member", []string{"--limits", file(t, "l", `{"Answers": {}}`)}, `unknown field "Answers", did you mean "Answer"?`},
-		{"limits with a member at a wrong place", []string{"--limits", file(t, "l", `{"Rows": 3}`)}, "unknown field \"Rows\"\n"},
+		{"limits with an unknown member", []string{"--limits", file(t, "l", `{"Answers": {}}`)},
+			`unknown field "Answers", did you mean "Answer"?`},
+		{"limits with a member at a wrong place", []string{"--limits", file(t, "l", `{"Rows": 3}`)},
+			"unknown field \"Rows\"\n"},
 		{"limits with a word for a number", []string{"--limits", file(t, "l", `{"Answer": {"Rows": "all"}}`)},
 			"Answer.Rows: a string stands where it wants a whole number"},
-		{"limits with a number for a time", []string{"--limits", file(t, "l", `{"Answer": {"Timeout": 3}}`)}, `"30s" or "5m"`},
+		{"limits with a number for a time", []string{"--limits", file(t, "l", `{"Answer": {"Timeout": 3}}`)},
+			`"30s" or "5m"`},
 		{"limits that are torn", []string{"--limits", file(t, "l", `{"Answer": {`)}, "ends in the middle"},
 		{"limits that are a list", []string{"--limits", file(t, "l", `[]`)}, "want an object"},
 		{"limits twice", []string{"--limits", file(t, "l", `{"Answer": {"Rows": 3, "rows": 30}}`)}, `"rows" is given twice`},
 		{"limits and more", []string{"--limits", file(t, "l", `{} {}`)}, "something stands behind"},
 		{"negative limits", []string{"--limits", file(t, "l", `{"Answer": {"Rows": -3}}`)}, "negative"},
 		{"no file of limits", []string{"--limits", missing}, "no such file"},
-		{"a budget with an unknown member", []string{"--budget", file(t, "b", `{"Call": 3}`)}, `unknown field "Call", did you mean "Calls"?`},
-		{"a budget with an unknown price", []string{"--budget", file(t, "b", `{"Prices": {"": {"promt": 3}}}`)}, `"promt", did you mean "Prompt"?`},
+		{"a budget with an unknown member", []string{"--budget", file(t, "b", `{"Call": 3}`)},
+			`unknown field "Call", did you mean "Calls"?`},
+		{"a budget with an unknown price", []string{"--budget", file(t, "b", `{"Prices": {"": {"promt": 3}}}`)},
+			`"promt", did you mean "Prompt"?`},
 		{"a budget with a number for a time", []string{"--budget", file(t, "b", `{"Timeout": 3}`)}, `"30s" or "5m"`},
 		{"a budget of money without prices", []string{"--budget", file(t, "b", `{"Money": 3}`)}, "rice"},
 		{"a negative budget", []string{"--calls=-3"}, "must not be negative"},
-		{"a policy with an unknown member", []string{"--policy", file(t, "p", `{"DenyTable": ["orders"]}`)}, `twice, did you mean "DenyTables"?`},
+		{"a policy with an unknown member", []string{"--policy", file(t, "p", `{"DenyTable": ["orders"]}`)},
+			`twice, did you mean "DenyTables"?`},
 		{"a policy about nothing", []string{"--policy", file(t, "p", `{"DenyTables": ["ordes"]}`)}, "ordes"},
 		{"no descriptions", []string{"--descriptions", missing}, "no such file"},
 		{"broken exemplars", []string{"--exemplars", file(t, "e", "{\"question\": 3}\n")}, "--exemplars: "},
@@ -209,8 +237,10 @@ func TestFiles(t *testing.T) {
 	}{
 		{"descriptions that cannot be written", []string{"describe", "-o", missing}, exitError, "no such file"},
 		{"no place for descriptions", []string{"describe"}, exitUsage, "--out"},
-		{"sessions on a server that is not there", []string{"talk", "--sessions", "postgres://me:" + secret + "@127.0.0.1:1/x"}, exitUsage, "--sessions: pgstore"},
-		{"sessions that cannot be written", []string{"talk", "--sessions", filepath.Join(db, "x")}, exitUsage, "not a directory"},
+		{"sessions on a server that is not there", []string{"talk", "--sessions", "postgres://me:" + secret +
+			"@127.0.0.1:1/x"}, exitUsage, "--sessions: pgstore"},
+		{"sessions that cannot be written", []string{"talk", "--sessions", filepath.Join(db, "x")}, exitUsage,
+			"not a directory"},
 		{"an id that is none", []string{"talk", "--resume", "../x"}, exitError, "no such conversation"},
 		{"no questions", []string{"eval", missing}, exitUsage, "no such file"},
 		{"questions without answers", []string{"eval", file(t, "q.jsonl", `{"question": "Who?"}`)}, exitUsage, "sql"},
@@ -232,10 +262,12 @@ func TestProviders(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
 		if strings.HasPrefix(r.URL.Path, "/model/") { // Bedrock
-			fmt.Fprint(w, `{"content":[{"type":"text","text":"SELECT 1"}],"stop_reason":"end_turn","usage":{"input_tokens":20,"output_tokens":8}}`)
+			fmt.Fprint(w,
+				`{"content":[{"type":"text","text":"SELECT 1"}],"stop_reason":"end_turn","usage":{"input_tokens":20,"output_tokens":8}}`)
 			return
 		}
-		fmt.Fprint(w, `{"choices":[{"message":{"content":"SELECT 1"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`)
+		fmt.Fprint(w,
+			`{"choices":[{"message":{"content":"SELECT 1"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`)
 	}))
 	defer server.Close()
 	db := shopFile(t)
@@ -248,7 +280,8 @@ func TestProviders(t *testing.T) {
 		}
 		model := p.Name + ":anthropic.model"
 		code, _, told := try(t, nil, "", "ask", "-d", db, "-m", model, "Who?")
-		if code != exitUsage || !strings.Contains(told, p.Variables[0]) && !strings.Contains(told, "CLOUDFLARE_ACCOUNT_ID") || !strings.Contains(told, "is not set") {
+		if code != exitUsage || !strings.Contains(told, p.Variables[0]) && !strings.Contains(told, "CLOUDFLARE_ACCOUNT_ID") ||
+			!strings.Contains(told, "is not set") {
 			t.Errorf("%s: code %d, %q", p.Name, code, told)
 		}
 		env := map[string]string{}
@@ -271,14 +304,16 @@ func TestProviders(t *testing.T) {
 			t.Errorf("%s: no key: %q", p.Name, auth)
 		}
 	}
-	code, _, told := try(t, map[string]string{"MISTRAL_API_KEY": "k", "MISTRAL_BASE_URL": "http://u:" + secret + "@127.0.0.1:1/v1"}, "",
+	code, _, told := try(t, map[string]string{"MISTRAL_API_KEY": "k", "MISTRAL_BASE_URL": "http://u:" + secret +
+		"@127.0.0.1:1/v1"}, "",
 		"ask", "-d", db, "-m", "mistral:x", "Who?")
 	if code != exitError || !strings.Contains(told, "cannot reach http:") {
 		t.Errorf("no server of a model: code %d, %q", code, told)
 	}
 }
 
-// TestProviderMessages: what a person reads of a provider that does not answer has its words and an advice, and no count of samples.
+// TestProviderMessages: what a person reads of a provider that does not answer has its words and an advice, and no
+// count of samples.
 func TestProviderMessages(t *testing.T) {
 	const again = "Ask again in a while, or check the name of the model."
 	p := &program{getenv: func(string) string { return "" }}
@@ -296,10 +331,12 @@ func TestProviderMessages(t *testing.T) {
 		{llm.Error{Class: llm.ClassPermanent, Message: "connection refused", Advice: "cannot reach http://127.0.0.1:1/v1"},
 			"cannot reach http://127.0.0.1:1/v1: connection refused"},
 		{llm.Error{Class: llm.ClassContextTooLong, Status: 400, Message: "at most 8192 tokens"},
-			"The prompt does not fit the model: at most 8192 tokens. Use a model with a larger context, or show it fewer tables."},
+			"The prompt does not fit the model: at most 8192 tokens. Use a model with a larger context, " +
+				"or show it fewer tables."},
 		{llm.Error{Class: llm.ClassRateLimit, Status: 429, Message: "org-123 has no more"},
 			"The provider of the model takes no more requests now. Ask again in a while."},
-		{llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "sk-1"}, "The provider of the model refuses the key or the account. Check the key."},
+		{llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "sk-1"},
+			"The provider of the model refuses the key or the account. Check the key."},
 	} {
 		none := &strategy.NoCandidateError{Failed: []error{&tt.err, &tt.err}}
 		if got := p.line(fmt.Errorf("texttosql: %w", none)); got != tt.want {
@@ -314,7 +351,8 @@ func TestServers(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			port := lazy.Get(t).Port
 			driver, admin := "pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
-			make := []string{"CREATE ROLE asked LOGIN SUPERUSER PASSWORD '" + secret + "'", "CREATE TABLE t(a INTEGER)", "INSERT INTO t VALUES (7)"}
+			make := []string{"CREATE ROLE asked LOGIN SUPERUSER PASSWORD '" + secret + "'", "CREATE TABLE t(a INTEGER)",
+				"INSERT INTO t VALUES (7)"}
 			dsn := fmt.Sprintf("postgres://asked:%s@127.0.0.1:%d/postgres?sslmode=disable", secret, port)
 			if engine == "mysql" {
 				driver, admin = "mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/?multiStatements=true", port)
@@ -330,7 +368,8 @@ func TestServers(t *testing.T) {
 			env := with(asking(t, always("SELECT a FROM t")), "TEXTTOSQL_DSN", dsn)
 			page := filepath.Join(t.TempDir(), "page.html")
 			code, out, told := try(t, env, "", "ask", "-s", "direct", "--trace", page, "--trace-rows", "Which?")
-			if code != exitAnswer || !strings.Contains(out, "7\n") || told != "" { // what an operator should know the doctor says
+			// what an operator should know the doctor says
+			if code != exitAnswer || !strings.Contains(out, "7\n") || told != "" {
 				t.Errorf("code %d, %s%s", code, out, told)
 			}
 			if html, err := os.ReadFile(page); err != nil || bytes.Contains(html, []byte(secret)) {
@@ -395,7 +434,8 @@ func TestInterrupted(t *testing.T) {
 		if code := c.ProcessState.ExitCode(); code != exitInterrupted || told.String() != "texttosql: interrupted\n" {
 			t.Errorf("%s: code %d, %q", args, code, &told)
 		}
-		if strings.HasPrefix(args, "talk") && !strings.Contains(out.String(), "stopped; to go on: --sessions sessions --resume ") {
+		if strings.HasPrefix(args, "talk") &&
+			!strings.Contains(out.String(), "stopped; to go on: --sessions sessions --resume ") {
 			t.Errorf("%s", &out)
 		}
 	}

@@ -35,12 +35,14 @@ func TestKnowledgeCheck(t *testing.T) {
 		{"no such format", sound, "", []string{"--format", "cube"}, exitUsage},
 		{"neither JSON nor YAML", "{", "", nil, exitUsage},
 	} {
-		code, out, told := try(t, env, "", append([]string{"knowledge", "check", file(t, "model", test.file)}, test.flags...)...)
+		code, out, told := try(t, env, "", append([]string{"knowledge", "check", file(t, "model", test.file)},
+			test.flags...)...)
 		if code != test.code || !strings.Contains(out, test.out) || test.out == "" && out != "" {
 			t.Errorf("%s: code %d, %s%s", test.why, code, out, told)
 		}
 	}
-	if code, _, told := try(t, env, "", "knowledge", "check", "nowhere.json"); code != exitUsage || !strings.Contains(told, "nowhere.json") {
+	if code, _, told := try(t, env, "", "knowledge", "check", "nowhere.json"); code != exitUsage ||
+		!strings.Contains(told, "nowhere.json") {
 		t.Errorf("no file: code %d, %s", code, told)
 	}
 }
@@ -61,7 +63,8 @@ func TestKnowledgeImport(t *testing.T) {
 			&m); err != nil || code != exitAnswer || len(m.Tables) != 1 || m.Tables[0].Name != "a" || len(m.Metrics) != 1 {
 			t.Errorf("%s: code %d, %v, %s%s", why, code, err, out, told)
 		}
-		if !strings.Contains(told, "not compiled: metric m: ") || (why == "dbt") != strings.Contains(told, "lost: saved query s") {
+		if !strings.Contains(told, "not compiled: metric m: ") ||
+			(why == "dbt") != strings.Contains(told, "lost: saved query s") {
 			t.Errorf("%s: %s", why, told)
 		}
 	}
@@ -76,8 +79,10 @@ func TestAskByMetric(t *testing.T) {
 		return "SELECT 1"
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	path := file(t, "model", strings.NewReplacer(`, ["country"]`, "", "%s", "").Replace(claimed))
-	code, out, told := try(t, env, "", "ask", "-n", "4", "--ask-below", "0", "--knowledge", path, "How many orders are there?")
-	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") || !strings.Contains(out, "By the metric orders. ") {
+	code, out, told := try(t, env, "", "ask", "-n", "4", "--ask-below", "0", "--knowledge", path,
+		"How many orders are there?")
+	if code != exitAnswer || !strings.Contains(out, "COUNT(*) AS `orders`") ||
+		!strings.Contains(out, "By the metric orders. ") {
 		t.Errorf("code %d, %s%s", code, out, told)
 	}
 	if code, _, told := try(t, env, "", "ask", "--knowledge", file(t, "model", "{"), "How many?"); code != exitUsage {
@@ -85,7 +90,8 @@ func TestAskByMetric(t *testing.T) {
 	}
 }
 
-// TestKnowledgePage runs the commands of docs/knowledge.md, with the file that it shows, on a database with its columns.
+// TestKnowledgePage runs the commands of docs/knowledge.md, with the file that it shows, on a database with its
+// columns.
 func TestKnowledgePage(t *testing.T) {
 	page := string(testutil.Value(os.ReadFile("../../docs/knowledge.md"))(t))
 	_, shown, _ := strings.Cut(page, "```json\n")

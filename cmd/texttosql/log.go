@@ -43,7 +43,8 @@ type entry struct {
 }
 
 // rejections are the errors of questions that the verb log lists. Others are about the program or the provider.
-var rejections = []failure.Class{failure.Refused, failure.Unanswerable, failure.Unsure, failure.Unclear, failure.NoAnswer, failure.Invalid,
+var rejections = []failure.Class{failure.Refused, failure.Unanswerable, failure.Unsure, failure.Unclear,
+	failure.NoAnswer, failure.Invalid,
 	failure.Budget, failure.Limit}
 
 // keptAnswers is how many entries are kept.
@@ -158,7 +159,8 @@ func (p *program) keep(e *setup.Engine, r *texttosql.Result, evidence string, fa
 		return err
 	}
 	one := entry{
-		At: time.Now().UTC().Truncate(time.Millisecond), Engine: e.Opened.Engine, Place: place, Scope: e.ScopeKey(), Question: r.Question, Evidence: evidence,
+		At: time.Now().UTC().Truncate(time.Millisecond), Engine: e.Opened.Engine, Place: place, Scope: e.ScopeKey(),
+		Question: r.Question, Evidence: evidence,
 		SQL: r.SQL, Confidence: r.Confidence, Level: string(r.Level), Rejected: string(rejected), Models: e.Asked,
 		Calls: r.Usage.Calls, Tokens: r.Usage.PromptTokens + r.Usage.CompletionTokens, Money: r.Usage.Money,
 	}
@@ -261,7 +263,8 @@ func (l *lastAnswer) Run(p *program) error {
 		l.Number = 1 + slices.IndexFunc(all, func(e entry) bool { return e.Rejected == "" })
 	}
 	if l.Number < 1 || l.Number > len(all) {
-		return &setup.UsageError{Err: fmt.Errorf("there is no answer %d: %d are kept, see texttosql log", max(l.Number, 1), len(all))}
+		return &setup.UsageError{Err: fmt.Errorf("there is no answer %d: %d are kept, see texttosql log", max(l.Number, 1),
+			len(all))}
 	}
 	e := all[l.Number-1]
 	if e.Rejected != "" {
@@ -274,7 +277,8 @@ func (l *lastAnswer) Run(p *program) error {
 	if dsn := cmp.Or(l.DSN(p.getenv), e.DB); dsn != "" {
 		l.DB = []string{dsn}
 	} else {
-		return &setup.UsageError{Err: fmt.Errorf("the answer is about %s: name that database with --db, --profile or TEXTTOSQL_DSN", e.Place)}
+		return &setup.UsageError{Err: fmt.Errorf("the answer is about %s: name that database with --db, "+
+			"--profile or TEXTTOSQL_DSN", e.Place)}
 	}
 	return (&statement{Database: l.Database, output: l.output, SQL: &e.SQL, about: &e}).Run(p)
 }
@@ -286,7 +290,8 @@ func (e *entry) same(of *setup.Engine) error {
 	case err != nil:
 		return err
 	case e.Engine != of.Opened.Engine || e.Place != place:
-		return &setup.UsageError{Err: fmt.Errorf("the answer is about %s, not about %s: name that database", e.Place, of.Place)}
+		return &setup.UsageError{Err: fmt.Errorf("the answer is about %s, not about %s: name that database", e.Place,
+			of.Place)}
 	case e.Scope != of.ScopeKey():
 		return &setup.UsageError{Err: errors.New("the answer was given in another scope: name it with --scope")}
 	}

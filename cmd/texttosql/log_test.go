@@ -18,10 +18,12 @@ func TestLog(t *testing.T) {
 	db := shopFile(t)
 	env := with(with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", db), "XDG_STATE_HOME", state)
 	without := map[string]string{"XDG_STATE_HOME": state} // neither a model nor a database
-	if code, out, told := try(t, without, "", "log"); code != exitAnswer || out != "" || !strings.Contains(told, "no answer is kept yet") {
+	if code, out, told := try(t, without, "", "log"); code != exitAnswer || out != "" ||
+		!strings.Contains(told, "no answer is kept yet") {
 		t.Errorf("nothing: code %d, %q %q", code, out, told)
 	}
-	if code, _, told := try(t, without, "", "last"); code != exitUsage || !strings.Contains(told, "there is no answer 1: 0 are kept") {
+	if code, _, told := try(t, without, "", "last"); code != exitUsage ||
+		!strings.Contains(told, "there is no answer 1: 0 are kept") {
 		t.Errorf("nothing: code %d, %q", code, told)
 	}
 
@@ -31,20 +33,24 @@ func TestLog(t *testing.T) {
 		}
 	}
 	for _, off := range []struct{ name, value, flag string }{{"TEXTTOSQL_LOG", "false", "--csv"}, {"X", "", "--no-log"}} {
-		if code, _, told := try(t, with(env, off.name, off.value), "", "ask", "-s", "direct", off.flag, "Not kept?"); code != exitAnswer {
+		if code, _, told := try(t, with(env, off.name, off.value), "", "ask", "-s", "direct", off.flag,
+			"Not kept?"); code != exitAnswer {
 			t.Error(code, told)
 		}
 	}
 	path := filepath.Join(state, "texttosql", "answers.jsonl")
 	info := testutil.Value(os.Stat(path))(t)
 	text := string(testutil.Value(os.ReadFile(path))(t))
-	if info.Mode().Perm() != 0o600 || strings.Count(text, "\n") != 2 || strings.Contains(text, "Mina Jansen") || strings.Contains(text, "Not kept") {
+	if info.Mode().Perm() != 0o600 || strings.Count(text, "\n") != 2 || strings.Contains(text, "Mina Jansen") ||
+		strings.Contains(text, "Not kept") {
 		t.Errorf("%v\n%s", info.Mode(), text)
 	}
 
 	code, out, told := try(t, without, "", "log")
-	if lines := strings.Split(out, "\n"); code != exitAnswer || told != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "  1  ") ||
-		!strings.HasSuffix(lines[0], "shop.db  Which customers in the USA never ordered?") || !strings.HasSuffix(lines[1], "Who never ordered?") {
+	if lines := strings.Split(out, "\n"); code != exitAnswer || told != "" || len(lines) != 3 ||
+		!strings.HasPrefix(lines[0], "  1  ") ||
+		!strings.HasSuffix(lines[0], "shop.db  Which customers in the USA never ordered?") ||
+		!strings.HasSuffix(lines[1], "Who never ordered?") {
 		t.Errorf("code %d, %s%s", code, out, told)
 	}
 	if !strings.Contains(out, "  single  1 call, ") || !strings.Contains(out, " tokens  shop.db  ") {
@@ -61,10 +67,14 @@ func TestLog(t *testing.T) {
 		{"exported", []string{"last", "--csv"}, exitAnswer, direct, ""},
 		{"the one before", []string{"last", "2", "--show"}, exitAnswer, "ordered?\n\nSELECT", ""},
 		{"as JSON", []string{"last", "--json"}, exitAnswer, `"rows":`, ""},
-		{"under a policy of today", []string{"last", "--policy", file(t, "policy.json", `{"DenyColumns": ["customers.country"]}`)}, exitRefused, "", "policy"},
+		{"under a policy of today",
+			[]string{"last", "--policy", file(t, "policy.json", `{"DenyColumns": ["customers.country"]}`)}, exitRefused, "",
+			"policy"},
 		{"one that is not there", []string{"last", "3"}, exitUsage, "", "there is no answer 3: 2 are kept"},
-		{"on another database", []string{"last", "--db", singers(t)}, exitUsage, "", "the answer is about " + db + ", not about"},
-		{"as lines of JSON", []string{"log", "--json", "-n", "1"}, exitAnswer, `"question":"Which customers in the USA never ordered?"`, ""},
+		{"on another database", []string{"last", "--db", singers(t)}, exitUsage, "", "the answer is about " + db +
+			", not about"},
+		{"as lines of JSON", []string{"log", "--json", "-n", "1"}, exitAnswer,
+			`"question":"Which customers in the USA never ordered?"`, ""},
 	} {
 		code, out, told := try(t, without, "", tt.args...)
 		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(told, tt.err) {
@@ -73,7 +83,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogOfRejected: a question without an answer is in the log with its class and cost. last takes the last answer before it.
+// TestLogOfRejected: a question without an answer is in the log with its class and cost. last takes the last answer
+// before it.
 func TestLogOfRejected(t *testing.T) {
 	state := t.TempDir()
 	env := with(with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", shopFile(t)), "XDG_STATE_HOME", state)
@@ -81,17 +92,20 @@ func TestLogOfRejected(t *testing.T) {
 	if code, _, told := try(t, env, "", "ask", "-s", "direct", "Who never ordered?"); code != exitAnswer {
 		t.Fatal(told)
 	}
-	if code, _, told := try(t, with(rejected, "XDG_STATE_HOME", state), "", "ask", "-s", "direct", "Remove all"); code != exitRefused {
+	if code, _, told := try(t, with(rejected, "XDG_STATE_HOME", state), "", "ask", "-s", "direct",
+		"Remove all"); code != exitRefused {
 		t.Fatal(code, told)
 	}
 	code, out, told := try(t, env, "", "log")
-	if first, _, _ := strings.Cut(out, "\n"); code != exitAnswer || !strings.Contains(first, "  refused  1 call, ") || !strings.HasSuffix(first, "  Remove all") {
+	if first, _, _ := strings.Cut(out, "\n"); code != exitAnswer || !strings.Contains(first, "  refused  1 call, ") ||
+		!strings.HasSuffix(first, "  Remove all") {
 		t.Errorf("%d %s%s", code, out, told)
 	}
 	if code, out, told := try(t, env, "", "last"); code != exitAnswer || !strings.HasPrefix(out, "Who never ordered?") {
 		t.Errorf("last: %d %s%s", code, out, told)
 	}
-	if code, _, told := try(t, env, "", "last", "1"); code != exitUsage || !strings.Contains(told, "question 1 has no answer (refused)") {
+	if code, _, told := try(t, env, "", "last", "1"); code != exitUsage ||
+		!strings.Contains(told, "question 1 has no answer (refused)") {
 		t.Errorf("last 1: %d %s", code, told)
 	}
 }
@@ -108,7 +122,8 @@ func TestLogOfAServer(t *testing.T) {
 	if strings.Contains(text, secret) || strings.Contains(text, `"db"`) || !strings.Contains(text, `"place":"127.0.0.1:`) {
 		t.Error(text)
 	}
-	if code, _, told := try(t, env, "", "last"); code != exitUsage || !strings.Contains(told, "name that database with --db") {
+	if code, _, told := try(t, env, "", "last"); code != exitUsage ||
+		!strings.Contains(told, "name that database with --db") {
 		t.Errorf("without a database: code %d, %s", code, told)
 	}
 	if code, out, told := try(t, env, "", "last", "--csv", "-d", dsn); code != exitAnswer || out != "seven\n7\n" {
@@ -122,19 +137,22 @@ func TestLogOfAScope(t *testing.T) {
 	env := with(asking(t, always("SELECT count(*) AS n FROM singer")), "XDG_STATE_HOME", state)
 	policy := file(t, "policy.json", `{"Rows": {"singer": "id = :id"}}`)
 	scope := func(id string) string { return file(t, "scope.json", `{"Key": "`+id+`", "Params": {"id": `+id+`}}`) }
-	if code, _, told := try(t, env, "", "ask", "-s", "direct", "-d", db, "--policy", policy, "--scope", scope("1"), "How many?"); code != exitAnswer {
+	if code, _, told := try(t, env, "", "ask", "-s", "direct", "-d", db, "--policy", policy, "--scope", scope("1"),
+		"How many?"); code != exitAnswer {
 		t.Fatal(code, told)
 	}
-	if code, _, told := try(t, env, "", "last", "--policy", policy, "--scope", scope("2")); code != exitUsage || !strings.Contains(told, "in another scope") {
+	if code, _, told := try(t, env, "", "last", "--policy", policy, "--scope", scope("2")); code != exitUsage ||
+		!strings.Contains(told, "in another scope") {
 		t.Errorf("another scope: code %d, %s", code, told)
 	}
-	if code, out, told := try(t, env, "", "last", "--policy", policy, "--scope", scope("1"), "--csv"); code != exitAnswer || out != "n\n1\n" {
+	if code, out, told := try(t, env, "", "last", "--policy", policy, "--scope", scope("1"),
+		"--csv"); code != exitAnswer || out != "n\n1\n" {
 		t.Errorf("its scope: code %d, %s%s", code, out, told)
 	}
 }
 
-// TestLogDamaged: no answer of a changed file is listed or run, and a warning names the file and the record. Those of an
-// earlier version are listed once with a warning, and are written anew.
+// TestLogDamaged: no answer of a changed file is listed or run, and a warning names the file and the record. Those of
+// an earlier version are listed once with a warning, and are written anew.
 func TestLogDamaged(t *testing.T) {
 	state := t.TempDir()
 	env := with(with(asking(t, always(neverOrdered)), "TEXTTOSQL_DSN", shopFile(t)), "XDG_STATE_HOME", state)
@@ -163,13 +181,16 @@ func TestLogDamaged(t *testing.T) {
 	write := func(lines ...string) { testutil.OK(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600)) }
 	write(strings.Replace(lines[0], "'USA'", "'USB'", 1), lines[1])
 	code, out, told := try(t, env, "", "log")
-	if code != exitAnswer || strings.Count(out, "\n") != 1 || !strings.Contains(told, "answers.jsonl: record 1 is left out") {
+	if code != exitAnswer || strings.Count(out, "\n") != 1 ||
+		!strings.Contains(told, "answers.jsonl: record 1 is left out") {
 		t.Errorf("one that was changed: code %d, %q, %q", code, out, told)
 	}
-	if code, _, told := try(t, env, "A third one?", "ask", "-s", "direct"); code != exitAnswer || strings.Contains(told, "warning") {
+	if code, _, told := try(t, env, "A third one?", "ask", "-s", "direct"); code != exitAnswer ||
+		strings.Contains(told, "warning") {
 		t.Errorf("beside it: code %d, %q", code, told)
 	}
-	if text := string(testutil.Value(os.ReadFile(path))(t)); strings.Count(text, "\n") != 3 || !strings.Contains(text, "'USB'") {
+	if text := string(testutil.Value(os.ReadFile(path))(t)); strings.Count(text, "\n") != 3 ||
+		!strings.Contains(text, "'USB'") {
 		t.Errorf("the line that was changed is gone: %s", text)
 	}
 
@@ -178,13 +199,15 @@ func TestLogDamaged(t *testing.T) {
 	old := strings.Replace(string(object), `{"v":1,`, "{", 1) + "\n"
 	for _, args := range [][]string{{"log"}, {"ask", "-s", "direct", "And now?"}} {
 		write(old, lines[1])
-		if code, _, told := try(t, env, "", args...); code != exitAnswer || !strings.Contains(told, "answers.jsonl: record 1 has no checksum") {
+		if code, _, told := try(t, env, "", args...); code != exitAnswer ||
+			!strings.Contains(told, "answers.jsonl: record 1 has no checksum") {
 			t.Errorf("of an earlier version, %s: code %d, %q", args, code, told)
 		}
 		if text := string(testutil.Value(os.ReadFile(path))(t)); !strings.HasPrefix(text, lines[0]+lines[1]) {
 			t.Errorf("after %s:\n%s", args, text)
 		}
-		if code, out, told := try(t, env, "", "log"); code != exitAnswer || strings.Contains(told, "warning") || !strings.Contains(out, "Who never ordered?") {
+		if code, out, told := try(t, env, "", "log"); code != exitAnswer || strings.Contains(told, "warning") ||
+			!strings.Contains(out, "Who never ordered?") {
 			t.Errorf("again, after %s: code %d, %q, %q", args, code, out, told)
 		}
 	}

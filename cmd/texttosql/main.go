@@ -50,8 +50,8 @@ type verbs struct {
 	Version kong.VersionFlag `help:"Show the version."`
 }
 
-// version is that of the module this program was installed from, such as "v0.1.0"; built in a checkout it is "(devel)", or
-// what Go makes of the commit.
+// version is that of the module this program was installed from, such as "v0.1.0"; built in a checkout it is "(devel)",
+// or what Go makes of the commit.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -103,7 +103,8 @@ func (p *program) run() error {
 func (p *program) parser(v *verbs, s *settings, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(v, append(more,
 		kong.Name("texttosql"),
-		kong.Description("Asks databases in natural language: one checked, read-only statement, its rows and how sure they are."),
+		kong.Description("Asks databases in natural language: one checked, read-only statement, "+
+			"its rows and how sure they are."),
 		kong.Writers(p.out, p.err),
 		kong.Resolvers(s),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),

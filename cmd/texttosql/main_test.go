@@ -43,10 +43,12 @@ func try(t *testing.T, env map[string]string, stdin string, args ...string) (cod
 	return tryWithin(t, t.Context(), env, stdin, args...)
 }
 
-func tryWithin(t *testing.T, ctx context.Context, env map[string]string, stdin string, args ...string) (code int, stdout, stderr string) {
+func tryWithin(t *testing.T, ctx context.Context, env map[string]string, stdin string, args ...string) (code int,
+	stdout, stderr string) {
 	t.Helper()
 	var out, told bytes.Buffer
-	p := &program{ctx: ctx, in: strings.NewReader(stdin), out: &out, err: &told, args: args, getenv: func(name string) string { return env[name] }}
+	p := &program{ctx: ctx, in: strings.NewReader(stdin), out: &out, err: &told, args: args,
+		getenv: func(name string) string { return env[name] }}
 	code = p.report(p.run())
 	for what, text := range map[string]string{"standard output": out.String(), "standard error": told.String()} {
 		if strings.Contains(text, secret) {
@@ -112,7 +114,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := len(f.prompts)
 	f.mu.Unlock()
 	text, _ := json.Marshal(f.reply(prompt, call))
-	fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, text)
+	fmt.Fprintf(w,
+		`{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`,
+		text)
 }
 
 // asking returns the environment of a program whose model "openai:fake" answers by reply.
@@ -120,7 +124,8 @@ func asking(t *testing.T, reply func(prompt string, call int) string) map[string
 	t.Helper()
 	server := httptest.NewServer(&fake{reply: reply})
 	t.Cleanup(server.Close)
-	return map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_MODEL": "openai:fake", "HOME": t.TempDir()}
+	return map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1",
+		"TEXTTOSQL_MODEL": "openai:fake", "HOME": t.TempDir()}
 }
 
 // always replies with one statement.

@@ -17,9 +17,9 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// reader is an agent by a script. It knows SQL and English words, and of the server nothing but what the list of tools says: it
-// finds a tool by the words of what it wants, an argument by the words of what it knows, and writes the functions that the texts
-// show. No name of a tool or of an argument stands in the script.
+// reader is an agent by a script. It knows SQL and English words, and of the server nothing but what the list of tools
+// says: it finds a tool by the words of what it wants, an argument by the words of what it knows, and writes the
+// functions that the texts show. No name of a tool or of an argument stands in the script.
 type reader struct {
 	t     *testing.T
 	cs    *mcp.ClientSession
@@ -149,7 +149,8 @@ type task struct {
 
 var shopTasks = []task{
 	{"how many customers are there?", func(r *reader) string {
-		text := r.do(showing, fact{"names of tables", []string{"customers"}}, fact{"how many rows each has, stored values", true})
+		text := r.do(showing, fact{"names of tables", []string{"customers"}}, fact{"how many rows each has, stored values",
+			true})
 		return regexp.MustCompile(`customers: (\d+ rows)`).FindStringSubmatch(text)[1]
 	}, "40 rows"},
 	{"which tables refer to customers?", func(r *reader) string {
@@ -192,15 +193,18 @@ var shopTasks = []task{
 	}, "0.592"},
 	{"the categories of products in one line", func(r *reader) string {
 		list := r.shown(`group_concat|string_agg`)
-		return strings.Join(r.rows("SELECT "+list+"(category, '; ') FROM (SELECT DISTINCT category FROM products ORDER BY 1) AS c"), " ")
+		return strings.Join(r.rows("SELECT "+list+"(category, '; ') FROM (SELECT DISTINCT category FROM products "+
+			"ORDER BY 1) AS c"), " ")
 	}, "; "},
 	{"all of 2,144 rows", func(r *reader) string {
 		most := regexp.MustCompile(`(\d+) at most`).FindStringSubmatch(r.tool(running).Description)[1]
-		rows := r.rows("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2144) SELECT x FROM n", fact{"how many rows to give", most})
+		rows := r.rows("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2144) SELECT x FROM n",
+			fact{"how many rows to give", most})
 		return fmt.Sprint(len(rows), " ", rows[0], " ", rows[len(rows)-1])
 	}, "2144 1 2144"},
 	{"why is the answer to a vague question unsure?", func(r *reader) string {
-		text := r.do("answers a question, statements are sampled and vote", fact{"what to know, the user's words", "How much do we have?"})
+		text := r.do("answers a question, statements are sampled and vote",
+			fact{"what to know, the user's words", "How much do we have?"})
 		id := regexp.MustCompile(`answer id (\w+)`).FindStringSubmatch(text)
 		if id == nil {
 			return text
@@ -230,7 +234,8 @@ var shopTasks = []task{
 	}, "USA"},
 }
 
-// TestServeMCPToAReader: an agent that knows only the texts of the tools does its tasks on two databases of different languages.
+// TestServeMCPToAReader: an agent that knows only the texts of the tools does its tasks on two databases of different
+// languages.
 func TestServeMCPToAReader(t *testing.T) {
 	shop := shopFile(t)
 	duck := filepath.Join(t.TempDir(), "shop.duckdb")
@@ -248,12 +253,14 @@ func TestServeMCPToAReader(t *testing.T) {
 	things := func(_ string, call int) string {
 		return "SELECT count(*) FROM " + []string{"customers", "orders", "products"}[call%3]
 	}
-	cmd := asProgram(newFakeProvider(t), "serve-mcp", "--db", "shop="+shop, "--db", "mart=duckdb:"+duck, "--db", "hr="+staff, "-n", "3")
+	cmd := asProgram(newFakeProvider(t), "serve-mcp", "--db", "shop="+shop, "--db", "mart=duckdb:"+duck, "--db",
+		"hr="+staff, "-n", "3")
 	for name, value := range asking(t, things) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	cmd.Stderr = errs.File
-	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil))(t)
+	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil))(t)
 	defer cs.Close()
 	list := testutil.Value(cs.ListTools(t.Context(), nil))(t)
 	for _, name := range []string{"shop", "mart"} {

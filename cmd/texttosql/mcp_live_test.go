@@ -39,12 +39,14 @@ type agentStep struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// TestLiveAgent: a small real model does ten tasks with the tools of serve-mcp. It plays what the model replied, in order, so that
-// the recording outlives other texts of the tools; TEXTTOSQL_LIVE_MODEL=openai:NAME asks the model and makes the recording anew.
+// TestLiveAgent: a small real model does ten tasks with the tools of serve-mcp. It plays what the model replied, in
+// order, so that the recording outlives other texts of the tools; TEXTTOSQL_LIVE_MODEL=openai:NAME asks the model and
+// makes the recording anew.
 func TestLiveAgent(t *testing.T) {
 	cmd := asProgram(newFakeProvider(t), "serve-mcp", "--db", shopFile(t))
 	cmd.Stderr = newNotes(t).File
-	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil))(t)
+	cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil))(t)
 	defer cs.Close()
 
 	tape := filepath.Join("testdata", "live_agent.json")
@@ -68,12 +70,14 @@ func TestLiveAgent(t *testing.T) {
 				}
 				return replies[task.question][step-1]
 			}
-			resp := testutil.Value(live.Complete(t.Context(), llm.Request{Messages: messages, MaxTokens: new(300)}))(t, task.question)
+			resp := testutil.Value(live.Complete(t.Context(), llm.Request{Messages: messages, MaxTokens: new(300)}))(t,
+				task.question)
 			replies[task.question] = append(replies[task.question], resp.Text)
 			return resp.Text
 		}
 		answer, read := act(t.Context(), t, cs, told, task.question, next, &report)
-		fmt.Fprintf(&report, "answered: %v, read: %v, %d calls\n", strings.Contains(answer, task.want), strings.Contains(read, task.want), step)
+		fmt.Fprintf(&report, "answered: %v, read: %v, %d calls\n", strings.Contains(answer, task.want),
+			strings.Contains(read, task.want), step)
 	}
 	if live != nil {
 		testutil.OK(t, os.WriteFile(tape, append(testutil.Value(json.MarshalIndent(replies, "", "\t"))(t), '\n'), 0o644))
@@ -84,19 +88,24 @@ func TestLiveAgent(t *testing.T) {
 // describeTools says to a model which tools there are, in the form that models of Qwen are trained on.
 func describeTools(t *testing.T, cs *mcp.ClientSession) string {
 	var b strings.Builder
-	b.WriteString("You answer questions about a database, in one sentence.\n\n# Tools\n\nYou may call one or more functions to assist with " +
+	b.WriteString("You answer questions about a database, in one sentence.\n\n# Tools\n\nYou may call one or more " +
+		"functions to assist with " +
 		"the user query.\n\nYou are provided with function signatures within <tools></tools> XML tags:\n<tools>")
 	for _, tool := range testutil.Value(cs.ListTools(t.Context(), nil))(t).Tools {
 		signature := map[string]any{"name": tool.Name, "description": tool.Description, "parameters": tool.InputSchema}
-		b.WriteString("\n" + string(testutil.Value(json.Marshal(map[string]any{"type": "function", "function": signature}))(t)))
+		b.WriteString("\n" +
+			string(testutil.Value(json.Marshal(map[string]any{"type": "function", "function": signature}))(t)))
 	}
-	b.WriteString("\n</tools>\n\nFor each function call, return a json object with function name and arguments within <tool_call></tool_call> " +
+	b.WriteString("\n</tools>\n\nFor each function call, return a json object with function name and arguments within " +
+		"<tool_call></tool_call> " +
 		"XML tags:\n<tool_call>\n{\"name\": <function-name>, \"arguments\": <args-json-object>}\n</tool_call>")
 	return b.String()
 }
 
-// act lets a model call tools until it replies without a call, which is its answer; "": it never does. read is what the tool query said.
-func act(ctx context.Context, t *testing.T, cs *mcp.ClientSession, told, question string, next func([]llm.Message) string,
+// act lets a model call tools until it replies without a call, which is its answer; "": it never does. read is what the
+// tool query said.
+func act(ctx context.Context, t *testing.T, cs *mcp.ClientSession, told, question string,
+	next func([]llm.Message) string,
 	report *strings.Builder) (answer, read string) {
 	messages := []llm.Message{{Role: llm.System, Text: told}, {Role: llm.User, Text: question}}
 	for range agentSteps {
@@ -118,8 +127,8 @@ func act(ctx context.Context, t *testing.T, cs *mcp.ClientSession, told, questio
 	return "", read
 }
 
-// stepOf reads the first call of a reply: in its tags, in a code block, or bare, with or without what a small model leaves out at
-// the end.
+// stepOf reads the first call of a reply: in its tags, in a code block, or bare, with or without what a small model
+// leaves out at the end.
 func stepOf(reply string) (step agentStep, calls bool) {
 	from := strings.Index(reply, "{")
 	if from < 0 {

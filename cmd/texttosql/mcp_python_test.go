@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestServeMCPToPython: a client of the Python SDK, over standard input and output and over HTTP: it lists the tools, reads
-// 2,144 rows in pages, and asks.
+// TestServeMCPToPython: a client of the Python SDK, over standard input and output and over HTTP: it lists the tools,
+// reads 2,144 rows in pages, and asks.
 // TEXTTOSQL_PYTHON names a Python that has the package mcp.
 func TestServeMCPToPython(t *testing.T) {
 	python := cmp.Or(os.Getenv("TEXTTOSQL_PYTHON"), "python3")
@@ -53,7 +53,8 @@ func TestServeMCPToPython(t *testing.T) {
 			if err := json.Unmarshal(out, &seen); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			if got := strings.Join(seen.Tools, " "); got != "ask check choose confirm correct explain_answer find_value query sample_rows schema" {
+			if got := strings.Join(seen.Tools, " "); got != "ask check choose confirm correct explain_answer find_value query "+
+				"sample_rows schema" {
 				t.Errorf("tools %s", got)
 			}
 			for what, ok := range map[string]bool{

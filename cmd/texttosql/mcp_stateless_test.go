@@ -51,10 +51,13 @@ func (c *raw) send(url, method string, params map[string]any) (m message, head h
 		capabilities["elicitation"] = map[string]any{"form": map[string]any{}}
 	}
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "raw", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": capabilities}
-	body := testutil.Value(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.nextID, "method": method, "params": params}))(c.t)
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "raw", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": capabilities}
+	body := testutil.Value(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.nextID, "method": method,
+		"params": params}))(c.t)
 	req := testutil.Value(http.NewRequestWithContext(c.t.Context(), "POST", url, strings.NewReader(string(body))))(c.t)
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+	for name, value := range map[string]string{"Content-Type": "application/json",
+		"Accept":               "application/json, text/event-stream",
 		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method} {
 		req.Header.Set(name, value)
 	}
@@ -90,7 +93,8 @@ func (c *raw) call(url, tool string, args map[string]any) message {
 func twoServers(t *testing.T, store string, more ...string) (a, b string) {
 	t.Helper()
 	f, db := newFakeProvider(t), singers(t)
-	args := append([]string{"serve-mcp", "--db", db, "--model", "openai:m", "--samples", "3", "--http", "127.0.0.1:0"}, more...)
+	args := append([]string{"serve-mcp", "--db", db, "--model", "openai:m", "--samples", "3", "--http", "127.0.0.1:0"},
+		more...)
 	if store != "" {
 		args = append(args, "--sessions", store)
 	}
@@ -121,8 +125,8 @@ func postgresOf(t *testing.T, name, script string) (dsn string) {
 
 const howManySingers = "How many singers are there?"
 
-// TestServeMCPBehindABalancer: each call may reach another process, which goes on with the conversation, the choice and the
-// explanation of the other one.
+// TestServeMCPBehindABalancer: each call may reach another process, which goes on with the conversation, the choice and
+// the explanation of the other one.
 func TestServeMCPBehindABalancer(t *testing.T) {
 	stores := map[string]func(t *testing.T) string{
 		"folder": func(t *testing.T) string { return filepath.Join(t.TempDir(), "kept") },
@@ -135,7 +139,8 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 			a, b := twoServers(t, store(t))
 			c := &raw{t: t}
 			found, head := c.send(a, "server/discover", map[string]any{})
-			if len(found.Result.Supported) == 0 || found.Result.Supported[0] != "2026-07-28" || head.Get("Mcp-Session-Id") != "" {
+			if len(found.Result.Supported) == 0 || found.Result.Supported[0] != "2026-07-28" ||
+				head.Get("Mcp-Session-Id") != "" {
 				t.Errorf("%+v %v", found, head)
 			}
 			if list, _ := c.send(b, "tools/list", map[string]any{}); len(list.Result.Tools) != 10 {
@@ -146,7 +151,8 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 			if first["status"] != "unsure" {
 				t.Fatalf("%v", first)
 			}
-			chosen := c.call(b, "choose", map[string]any{"conversation": first["conversation"], "option": "r1"}).Result.StructuredContent
+			chosen := c.call(b, "choose", map[string]any{"conversation": first["conversation"],
+				"option": "r1"}).Result.StructuredContent
 			if chosen["status"] != "answered" || chosen["conversation"] != first["conversation"] {
 				t.Errorf("%v", chosen)
 			}
@@ -156,12 +162,15 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 					t.Errorf("%v", why)
 				}
 			}
-			follow := c.call(a, "ask", map[string]any{"question": howManySingers, "conversation": first["conversation"]}).Result.StructuredContent
+			follow := c.call(a, "ask", map[string]any{"question": howManySingers,
+				"conversation": first["conversation"]}).Result.StructuredContent
 			if follow["status"] != "answered" || fmt.Sprint(follow["rows"]) != "[[2]]" {
 				t.Errorf("%v", follow)
 			}
-			if m, _ := c.send(b, "tools/call", map[string]any{"name": "ask", "arguments": map[string]any{"question": howManySingers,
-				"conversation": strings.Repeat("0", 32)}}); !m.Result.IsError || !strings.Contains(m.Result.Content[0].Text, "no conversation") {
+			if m, _ := c.send(b, "tools/call",
+				map[string]any{"name": "ask", "arguments": map[string]any{"question": howManySingers,
+					"conversation": strings.Repeat("0", 32)}}); !m.Result.IsError || !strings.Contains(m.Result.Content[0].Text,
+				"no conversation") {
 				t.Errorf("an id that is none: %+v", m)
 			}
 
@@ -171,21 +180,25 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 			if !strings.Contains(form.InputRequests["choice"].Params.Message, "r2") {
 				t.Fatalf("%+v", form)
 			}
-			again, _ := c.send(b, "tools/call", map[string]any{"name": "ask", "arguments": args, "requestState": form.RequestState,
-				"inputResponses": map[string]any{"choice": map[string]any{"action": "accept", "content": map[string]any{"choice": "r2"}}}})
-			if out := again.Result.StructuredContent; out["status"] != "answered" || fmt.Sprint(out["cost"].(map[string]any)["calls"]) != "3" {
+			again, _ := c.send(b, "tools/call", map[string]any{"name": "ask", "arguments": args,
+				"requestState": form.RequestState,
+				"inputResponses": map[string]any{"choice": map[string]any{"action": "accept",
+					"content": map[string]any{"choice": "r2"}}}})
+			if out := again.Result.StructuredContent; out["status"] != "answered" ||
+				fmt.Sprint(out["cost"].(map[string]any)["calls"]) != "3" {
 				t.Errorf("%+v", again)
 			}
 		})
 	}
 }
 
-// TestServeMCPStateless: with --stateless clients of older protocols have no session either; without a store a process goes on
-// with its own conversations alone.
+// TestServeMCPStateless: with --stateless clients of older protocols have no session either; without a store a process
+// goes on with its own conversations alone.
 func TestServeMCPStateless(t *testing.T) {
 	connected := func(url, protocol string) *mcp.ClientSession {
 		cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-			&mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true}, &mcp.ClientSessionOptions{ProtocolVersion: protocol}))(t)
+			&mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true},
+			&mcp.ClientSessionOptions{ProtocolVersion: protocol}))(t)
 		t.Cleanup(func() { cs.Close() })
 		if got := cs.InitializeResult().ProtocolVersion; got != protocol {
 			t.Fatalf("%s: protocol %s", protocol, got)
@@ -217,12 +230,14 @@ func TestServeMCPStateless(t *testing.T) {
 	}
 }
 
-// TestServeMCPAccessLog: the line about a request has the hash of its scope, its conversation and the trace that it came with.
+// TestServeMCPAccessLog: the line about a request has the hash of its scope, its conversation and the trace that it
+// came with.
 func TestServeMCPAccessLog(t *testing.T) {
 	f := newFakeProvider(t)
 	scopes := file(t, "scopes.json", `{"Tokens": {"`+testToken+`": {"Key": "acme", "Params": {"id": 1}}}}`)
 	policy := file(t, "policy.json", `{"Rows": {"singer": "id = :id"}}`)
-	cmd := asProgram(f, "serve-mcp", "--db", singers(t), "--policy", policy, "--scopes", scopes, "--model", "openai:m", "--http", "127.0.0.1:0", "--access-log")
+	cmd := asProgram(f, "serve-mcp", "--db", singers(t), "--policy", policy, "--scopes", scopes, "--model", "openai:m",
+		"--http", "127.0.0.1:0", "--access-log")
 	said := newNotes(t)
 	cmd.Stderr = said.File
 	testutil.OK(t, cmd.Start())
@@ -230,12 +245,15 @@ func TestServeMCPAccessLog(t *testing.T) {
 	for !served.MatchString(said.text()) && t.Context().Err() == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
-	c := &raw{t: t, head: http.Header{"Authorization": {"Bearer " + testToken}, "Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}
-	out := c.call(served.FindStringSubmatch(said.text())[1], "ask", map[string]any{"question": howManySingers}).Result.StructuredContent
+	c := &raw{t: t, head: http.Header{"Authorization": {"Bearer " + testToken},
+		"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}
+	out := c.call(served.FindStringSubmatch(said.text())[1], "ask",
+		map[string]any{"question": howManySingers}).Result.StructuredContent
 	for !strings.Contains(said.text(), "msg=request") && t.Context().Err() == nil {
 		time.Sleep(20 * time.Millisecond)
 	}
-	for _, want := range []string{"scope=822b33ad87c148a0", "conversation=" + out["conversation"].(string), "trace=4bf92f3577b34da6a3ce929d0e0e4736"} {
+	for _, want := range []string{"scope=822b33ad87c148a0", "conversation=" + out["conversation"].(string),
+		"trace=4bf92f3577b34da6a3ce929d0e0e4736"} {
 		if !strings.Contains(said.text(), want) {
 			t.Errorf("no %s in %s", want, said.text())
 		}
@@ -245,7 +263,8 @@ func TestServeMCPAccessLog(t *testing.T) {
 	}
 }
 
-// TestServeMCPBudgetOfASession: what one client may cost needs a session, so a client without one is sent back to an older protocol.
+// TestServeMCPBudgetOfASession: what one client may cost needs a session, so a client without one is sent back to an
+// older protocol.
 func TestServeMCPBudgetOfASession(t *testing.T) {
 	budget := file(t, "budget.json", `{"Calls": 2}`)
 	url, _ := serveHTTP(t, newFakeProvider(t), "--session-budget", budget)
@@ -256,7 +275,8 @@ func TestServeMCPBudgetOfASession(t *testing.T) {
 		t.Errorf("protocol %s", got)
 	}
 	for i, wanted := range []bool{false, true} {
-		res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howManySingers}}))(t)
+		res := testutil.Value(cs.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howManySingers}}))(t)
 		if res.IsError != wanted {
 			t.Errorf("question %d: %v", i, res.Content)
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// messages reads a client's messages, a line each, and passes on those that are one. The protocol's library ends with any
-// other line: a log line of the client's shell, a batch of an older version. Such a line is answered with an error without an
-// id, and the next one is read.
+// messages reads a client's messages, a line each, and passes on those that are one. The protocol's library ends with
+// any other line: a log line of the client's shell, a batch of an older version. Such a line is answered with an error
+// without an id, and the next one is read.
 type messages struct {
 	in   *bufio.Reader
 	out  io.Writer
@@ -71,14 +71,16 @@ func fault(line []byte) (code int, why string) {
 	var params struct {
 		Params json.RawMessage `json:"params"`
 	}
-	if json.Unmarshal(line, &params) == nil && len(params.Params) > 0 && params.Params[0] != '{' && string(params.Params) != "null" {
+	if json.Unmarshal(line, &params) == nil && len(params.Params) > 0 && params.Params[0] != '{' &&
+		string(params.Params) != "null" {
 		return jsonrpc.CodeInvalidRequest, "params of a message are an object"
 	}
 	return 0, ""
 }
 
 func (m *messages) refuse(code int, why string) error {
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why}})
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil,
+		"error": map[string]any{"code": code, "message": why}})
 	if err == nil {
 		_, err = m.out.Write(append(text, '\n'))
 	}

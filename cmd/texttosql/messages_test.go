@@ -11,10 +11,14 @@ import (
 func TestMessages(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for line, why := range map[string]string{
-		"Debugger attached.": "a log line", ping + ",": "a comma too many", "[" + ping + "]": "a batch", "42": "a number", `"x"`: "a text", "null": "null",
-		"{}": "an empty object", `{"jsonrpc":"1.0","id":1,"method":"ping"}`: "another version", `{"id":1,"method":"ping"}`: "no version",
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`: "an object for an id", `{"jsonrpc":"2.0","id":1,"method":5}`: "a number for a method",
-		`{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`: "a list of params", "{": "half a message", "\xff\xfe": "no UTF-8", "[]": "an empty batch",
+		"Debugger attached.": "a log line", ping + ",": "a comma too many", "[" + ping + "]": "a batch", "42": "a number",
+		`"x"`: "a text", "null": "null",
+		"{}": "an empty object", `{"jsonrpc":"1.0","id":1,"method":"ping"}`: "another version",
+		`{"id":1,"method":"ping"}`:                              "no version",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:             "an object for an id",
+		`{"jsonrpc":"2.0","id":1,"method":5}`:                   "a number for a method",
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`: "a list of params", "{": "half a message",
+		"\xff\xfe": "no UTF-8", "[]": "an empty batch",
 		strings.Repeat("x", maxLine+10): "too long",
 	} {
 		var out bytes.Buffer

@@ -52,7 +52,8 @@ func TestOutageOverHTTP(t *testing.T) {
 		}))
 		defer server.Close()
 		env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "HOME": t.TempDir()}
-		code, out, failed := try(t, env, "", "ask", "-d", db, "-m", "openai:fake", "--json", "Which customers in the USA never ordered?")
+		code, out, failed := try(t, env, "", "ask", "-d", db, "-m", "openai:fake", "--json",
+			"Which customers in the USA never ordered?")
 		var reply struct{ Result told }
 		if err := json.Unmarshal([]byte(out), &reply); err != nil || code != exitAnswer || reply.Result.Confidence == 0 {
 			t.Errorf("%v: code %d, %v: %s", tt, code, err, failed)
@@ -68,8 +69,8 @@ func TestOutageOverHTTP(t *testing.T) {
 	}
 }
 
-// TestWrongKeyOnThePage: a question whose key the provider refuses makes one call, as the command does. Where the key was right before,
-// that holds from the second question on: the calls of the first are on their way together.
+// TestWrongKeyOnThePage: a question whose key the provider refuses makes one call, as the command does. Where the key
+// was right before, that holds from the second question on: the calls of the first are on their way together.
 func TestWrongKeyOnThePage(t *testing.T) {
 	var calls atomic.Int64
 	var wrong atomic.Bool
@@ -84,7 +85,8 @@ func TestWrongKeyOnThePage(t *testing.T) {
 		fmt.Fprint(w, `{"error":{"message":"Incorrect API key provided"}}`)
 	}))
 	defer server.Close()
-	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": shopFile(t), "HOME": t.TempDir()}
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": shopFile(t),
+		"HOME": t.TempDir()}
 	address, stop := servePage(t, env, "--model", "openai:fake", "--sessions", t.TempDir())
 	defer stop()
 	for i, tt := range []struct {
@@ -101,7 +103,8 @@ func TestWrongKeyOnThePage(t *testing.T) {
 		wrong.Store(tt.wrong)
 		before := calls.Load()
 		var c struct{ ID, State string }
-		_, text := send(t, address, "/api/conversations", fmt.Sprintf(`{"question": "Which customers in the USA never ordered, %d?"}`, i))
+		_, text := send(t, address, "/api/conversations",
+			fmt.Sprintf(`{"question": "Which customers in the USA never ordered, %d?"}`, i))
 		testutil.OK(t, json.Unmarshal([]byte(text), &c), text)
 		for c.State == "" || c.State == "running" {
 			time.Sleep(20 * time.Millisecond)

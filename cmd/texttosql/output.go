@@ -74,8 +74,8 @@ func (o output) begin(db string) (*atomicfile.File, error) {
 	return file, nil
 }
 
-// write writes what f writes: to the file if there is one, else to the terminal, through PAGER where it is longer than the
-// screen.
+// write writes what f writes: to the file if there is one, else to the terminal, through PAGER where it is longer than
+// the screen.
 func (p *program) write(file *atomicfile.File, f func(w io.Writer) error) error {
 	if file != nil {
 		if err := f(file); err != nil {
@@ -139,8 +139,8 @@ func (p *program) look() cli.Look {
 	}
 }
 
-// rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent no
-// character that it would obey; any other reader gets the values of CSV and TSV as they are.
+// rows writes a table. That some are missing is told on standard error where the rows do not say it. A terminal is sent
+// no character that it would obey; any other reader gets the values of CSV and TSV as they are.
 func (o output) rows(p *program, w io.Writer, t *result.Table) error {
 	if t = o.numbers(t); o.form() != "csv" { // WriteCSV shows values itself
 		t = t.Shown()
@@ -323,8 +323,8 @@ func writeVertical(w io.Writer, t *result.Table) error {
 	return err
 }
 
-// keysOf are the names of columns, each once: one that comes again gets a number behind it that makes no name of another
-// column.
+// keysOf are the names of columns, each once: one that comes again gets a number behind it that makes no name of
+// another column.
 func keysOf(columns []string) []string {
 	keys, taken := make([]string, len(columns)), map[string]bool{}
 	for _, name := range columns {

@@ -145,7 +145,8 @@ func TestCommandsOfPages(t *testing.T) {
 				count++
 				words, _, _ = strings.Cut(words, "|")
 				words, _, _ = strings.Cut(words, " > ")
-				out, err := exec.CommandContext(t.Context(), "bash", "-c", "texttosql() { printf '%s\\0' \"$@\"; }; texttosql "+words).Output()
+				out, err := exec.CommandContext(t.Context(), "bash", "-c", "texttosql() { printf '%s\\0' \"$@\"; }; texttosql "+
+					words).Output()
 				if err != nil {
 					t.Errorf("%s: %s: %v", page, line, err)
 					continue
@@ -165,8 +166,11 @@ func TestCommandsOfPages(t *testing.T) {
 // parsed reads a command line.
 func parsed(t *testing.T, args []string) (*kong.Context, error) {
 	t.Helper()
-	p := &program{ctx: t.Context(), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, args: args}
-	return testutil.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}}, kong.Exit(func(int) {})))(t).Parse(args)
+	p := &program{ctx: t.Context(), out: io.Discard, err: io.Discard, getenv: func(string) string {
+		return ""
+	}, args: args}
+	return testutil.Value(p.parser(&verbs{}, &settings{p: p, where: map[string]string{}},
+		kong.Exit(func(int) {})))(t).Parse(args)
 }
 
 // isVerb reports whether the program has a verb.

@@ -23,7 +23,8 @@ func TestRescue(t *testing.T) {
 		out  string
 		err  []string
 	}{
-		{"a file whose folder has gone", []string{"--out", "gone/a.txt"}, false, "Mina Jansen", []string{"--out", "no such file"}},
+		{"a file whose folder has gone", []string{"--out", "gone/a.txt"}, false, "Mina Jansen",
+			[]string{"--out", "no such file"}},
 		{"rows alone", []string{"--csv", "--out", "gone/a.csv"}, false, "name\nMina Jansen\n", []string{"--out"}},
 		{"JSON", []string{"--json", "--out", "gone/a.json"}, false, `"rows":`, []string{"--out"}},
 		{"a workbook", []string{"-f", "xlsx", "--out", "gone/a.xlsx"}, false, "name\nMina Jansen\n", []string{"--out"}},

@@ -32,8 +32,8 @@ func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestScopesOfClients: on the page and over MCP, by a proxy's header and by token, each user reads its own rows and conversations,
-// and one that the file does not have is refused.
+// TestScopesOfClients: on the page and over MCP, by a proxy's header and by token, each user reads its own rows and
+// conversations, and one that the file does not have is refused.
 func TestScopesOfClients(t *testing.T) {
 	const tokenOfAnn, tokenOfBo = "a token of ann 0123456789", "a token of bo 01234567890"
 	f := newFakeProvider(t)
@@ -58,15 +58,20 @@ func TestScopesOfClients(t *testing.T) {
 		{"header", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"), proxy("bo"), map[string]caller{
 			"an unknown user": proxy("eve"), "no header": {"Authorization": "Bearer " + testToken}, "an empty header": proxy(""),
 		}, http.StatusForbidden},
-		{"header without the proxy's token", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"), proxy("bo"), map[string]caller{
-			"no token": {"X-User": "ann"}, "a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
-		}, http.StatusUnauthorized},
-		{"tokens", []string{"--scopes", byToken}, caller{"Authorization": "Bearer " + tokenOfAnn}, caller{"Authorization": "Bearer " + tokenOfBo},
-			map[string]caller{"an unknown token": {"Authorization": "Bearer " + testToken}, "none": {}}, http.StatusUnauthorized},
+		{"header without the proxy's token", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"),
+			proxy("bo"), map[string]caller{
+				"no token": {"X-User": "ann"}, "a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
+			}, http.StatusUnauthorized},
+		{"tokens", []string{"--scopes", byToken}, caller{"Authorization": "Bearer " + tokenOfAnn},
+			caller{"Authorization": "Bearer " + tokenOfBo},
+			map[string]caller{"an unknown token": {"Authorization": "Bearer " + testToken}, "none": {}},
+			http.StatusUnauthorized},
 	} {
 		common := append([]string{"--db", db, "--policy", policy, "--model", "openai:m"}, tt.args...)
 		t.Run("page by "+tt.name, func(t *testing.T) {
-			cmd := asProgram(f, append([]string{"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept"), "-n", "1"}, common...)...)
+			cmd := asProgram(f,
+				append([]string{"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept"), "-n", "1"},
+					common...)...)
 			said := newNotes(t)
 			cmd.Stdout, cmd.Stderr = said.File, said.File
 			url, _ := startHTTP(t, cmd, said)
@@ -89,7 +94,8 @@ func TestScopesOfClients(t *testing.T) {
 			for i, c := range []caller{first, second} {
 				own := []string{"Ann", "Bo"}[i]
 				other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
-				if status, text := send(c, http.MethodGet, "/api/sample?table=singer", ""); status != 200 || !strings.Contains(text, own) || strings.Contains(text, other) {
+				if status, text := send(c, http.MethodGet, "/api/sample?table=singer", ""); status != 200 ||
+					!strings.Contains(text, own) || strings.Contains(text, other) {
 					t.Errorf("rows of %s: %d %s", own, status, text)
 				}
 				status, text := send(c, http.MethodPost, "/api/conversations", `{"question": "How many singers are there?"}`)
@@ -113,9 +119,12 @@ func TestScopesOfClients(t *testing.T) {
 			}
 			for i, c := range []caller{first, second} { // each with the id of the other's
 				for call, body := range map[string]string{
-					"GET": "", "GET /events": "", "GET /rows/0": "", "DELETE": "", "POST /ask": `{"question": "Who?"}`, "POST /choose": `{"option": "a"}`,
-					"POST /correct": `{"text": "\"x\" means singer.name"}`, "POST /confirm": `{"text": "yes"}`, "POST /edit": `{"question": "Who?"}`, "POST /resume": "{}",
-					"POST /restart": "{}", "POST /rename": `{"title": "Who?"}`, "POST /query": `{"sql": "SELECT 'Who?'"}`, "POST /keep": `{"turn": 0}`,
+					"GET": "", "GET /events": "", "GET /rows/0": "", "DELETE": "", "POST /ask": `{"question": "Who?"}`,
+					"POST /choose":  `{"option": "a"}`,
+					"POST /correct": `{"text": "\"x\" means singer.name"}`, "POST /confirm": `{"text": "yes"}`,
+					"POST /edit": `{"question": "Who?"}`, "POST /resume": "{}",
+					"POST /restart": "{}", "POST /rename": `{"title": "Who?"}`, "POST /query": `{"sql": "SELECT 'Who?'"}`,
+					"POST /keep": `{"turn": 0}`,
 				} {
 					method, rest, _ := strings.Cut(call, " ")
 					if status, text := send(c, method, "/api/conversations/"+ids[1-i]+rest, body); status != http.StatusNotFound {
@@ -127,7 +136,8 @@ func TestScopesOfClients(t *testing.T) {
 				}
 			}
 			for i, c := range []caller{first, second} {
-				if status, text := send(c, http.MethodGet, "/api/conversations/"+ids[i], ""); status != 200 || strings.Contains(text, "Who?") {
+				if status, text := send(c, http.MethodGet, "/api/conversations/"+ids[i], ""); status != 200 ||
+					strings.Contains(text, "Who?") {
 					t.Errorf("what is left of it: %d %s", status, text)
 				}
 			}
@@ -157,7 +167,8 @@ func TestScopesOfClients(t *testing.T) {
 					res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: in}))(t)
 					text, _ := json.Marshal(res)
 					other := map[string]string{"Ann": "Bo", "Bo": "Ann"}[own]
-					if bytes.Contains(text, []byte(`"`+other+`\"`)) || bytes.Contains(text, []byte(other+" ")) || tool == "query" && !bytes.Contains(text, []byte(own)) {
+					if bytes.Contains(text, []byte(`"`+other+`\"`)) || bytes.Contains(text, []byte(other+" ")) || tool == "query" &&
+						!bytes.Contains(text, []byte(own)) {
 						t.Errorf("%s of %s: %s", tool, own, text)
 					}
 				}
@@ -169,19 +180,23 @@ func TestScopesOfClients(t *testing.T) {
 	}
 }
 
-// TestScopesAtTheStart: a program whose flags have one half of scopes and rules does not start, and says which half is missing.
+// TestScopesAtTheStart: a program whose flags have one half of scopes and rules does not start, and says which half is
+// missing.
 func TestScopesAtTheStart(t *testing.T) {
 	f := newFakeProvider(t)
 	db := singers(t)
 	users := file(t, "scopes.json", `{"Header": "X-User", "Users": {"ann": {"Key": "1", "Params": {"id": 1}}}}`)
 	one := file(t, "scope.json", `{"Key": "1", "Params": {"id": 1}}`)
 	policies := map[string]string{
-		"rules": file(t, "rules.json", `{"Rows": {"singer": "id = :id"}}`), "shared": file(t, "shared.json", `{"Shared": ["singer"]}`),
-		"settings": file(t, "settings.json", `{"Settings": ["app.tenant"]}`), "other": file(t, "other.json", `{"DenyColumns": ["singer.name"]}`), "nothing": "",
+		"rules":    file(t, "rules.json", `{"Rows": {"singer": "id = :id"}}`),
+		"shared":   file(t, "shared.json", `{"Shared": ["singer"]}`),
+		"settings": file(t, "settings.json", `{"Settings": ["app.tenant"]}`),
+		"other":    file(t, "other.json", `{"DenyColumns": ["singer.name"]}`), "nothing": "",
 	}
 	many, alone := []string{"--scopes", users, "--token-file", tokenFile(t)}, []string{"--scope", one}
 	verbs := map[string][]string{
-		"serve": {"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept")}, "serve-mcp": {"serve-mcp", "--http", "127.0.0.1:0"},
+		"serve":                       {"serve", "--listen", "127.0.0.1:0", "--sessions", filepath.Join(t.TempDir(), "kept")},
+		"serve-mcp":                   {"serve-mcp", "--http", "127.0.0.1:0"},
 		"serve-mcp on standard input": {"serve-mcp"}, "ask": {"ask", "How many singers are there?"},
 	}
 	for _, tt := range []struct {
@@ -223,7 +238,8 @@ func TestScopesAtTheStart(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		env := map[string]string{"OPENAI_BASE_URL": f.URL, "OPENAI_API_KEY": secret}
 		said := &ending{at: "http://", end: cancel}
-		p := &program{ctx: ctx, in: strings.NewReader(""), out: said, err: said, args: args, getenv: func(name string) string { return env[name] }}
+		p := &program{ctx: ctx, in: strings.NewReader(""), out: said, err: said, args: args,
+			getenv: func(name string) string { return env[name] }}
 		err := p.run()
 		p.report(err)
 		cancel()

@@ -110,7 +110,8 @@ func (s *serve) Run(p *program) error {
 			return nil, err
 		}
 		page, err := web.New(web.Config{
-			Engine: mine.Engine, DB: db, Store: sessionscope.Of(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed, Progress: steps, Parallel: s.Parallel, Door: entry,
+			Engine: mine.Engine, DB: db, Store: sessionscope.Of(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed,
+			Progress: steps, Parallel: s.Parallel, Door: entry,
 			NoModel: !s.Named(p.getenv), Who: user,
 			Title: s.Title, Accent: s.Accent, Database: strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place)),
 			Hide: hiding(dsn, s.Sessions, s.Lessons),
@@ -132,13 +133,14 @@ func (s *serve) Run(p *program) error {
 	if !s.Named(p.getenv) {
 		asks = "no model is named with --model: the page shows tables and runs statements, and answers no questions\n"
 	}
-	lines := fmt.Sprintf("the page is at http://%s, until Ctrl-C\nconversations are stored in %s\n%s%s", listener.Addr(), place, asks, p.notice(e.Warnings))
+	lines := fmt.Sprintf("the page is at http://%s, until Ctrl-C\nconversations are stored in %s\n%s%s", listener.Addr(),
+		place, asks, p.notice(e.Warnings))
 	cli.Say(p.out, "%s", textformat.Wrap(lines, p.width()))
 	return httpserver.Serve(p.ctx, listener, p.watched(sent, handler, entry, s.Serving, e.Pool.PingContext), closePages)
 }
 
-// besideSessions is the file of confirmed answers in the folder of conversations. Those on PostgreSQL have none, and the default
-// folder has it.
+// besideSessions is the file of confirmed answers in the folder of conversations. Those on PostgreSQL have none, and
+// the default folder has it.
 func (s *serve) besideSessions(o *setup.Opened) (string, error) {
 	of := *s
 	if setup.IsShared(s.Sessions) {

@@ -191,10 +191,12 @@ func (s *serveMCP) overStdio(p *program, m *servedMCP) error {
 		return &setup.UsageError{Err: err}
 	}
 	if s.Scopes != "" || s.Stateless {
-		return &setup.UsageError{Err: errors.New("--scopes and --stateless need --http; --scope names the scope of the one client")}
+		return &setup.UsageError{Err: errors.New("--scopes and --stateless need --http; --scope names the scope of the one " +
+			"client")}
 	}
 	if in, ok := p.in.(io.Writer); ok && cli.IsTerminal(in) {
-		p.tell("serving " + strings.Join(m.places, ", ") + " to the program that started this one, over standard input and output. " +
+		p.tell("serving " + strings.Join(m.places, ", ") + " to the program that started this one, " +
+			"over standard input and output. " +
 			"A person needs texttosql serve; Ctrl-D ends this.")
 	}
 	if m.warnings != "" {
@@ -248,7 +250,8 @@ func (s *serveMCP) overHTTP(p *program, sent *telemetry.Telemetry, m *servedMCP)
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("serving %s to clients of the Model Context Protocol at http://%s/\n", strings.Join(m.places, ", "), l.Addr())
+	text := fmt.Sprintf("serving %s to clients of the Model Context Protocol at http://%s/\n",
+		strings.Join(m.places, ", "), l.Addr())
 	p.tell(strings.TrimSpace(text + m.warnings))
 	return httpserver.Serve(p.ctx, l, p.watched(sent, handler, d, s.Serving, m.ready), closeAll)
 }

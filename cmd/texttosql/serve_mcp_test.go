@@ -45,7 +45,8 @@ func newFakeProvider(t *testing.T) *fakeProvider {
 	f := &fakeProvider{waiting: make(chan bool, 100), ended: make(chan bool, 100)}
 	replies := map[string][]string{
 		"How many singers are there?": {"SELECT count(*) AS n FROM singer"},
-		"Which singers are the best?": {"SELECT name FROM singer WHERE id = 1", "SELECT name FROM singer WHERE id = 2", "SELECT count(*) FROM singer"},
+		"Which singers are the best?": {"SELECT name FROM singer WHERE id = 1", "SELECT name FROM singer WHERE id = 2",
+			"SELECT count(*) FROM singer"},
 	}
 	var calls = make(chan int, 1)
 	calls <- 0
@@ -68,8 +69,9 @@ func newFakeProvider(t *testing.T) *fakeProvider {
 		if list := replies[asked]; list != nil {
 			n := <-calls
 			calls <- n + 1
-			fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",`+
-				`"content":%q}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, list[n%len(list)])
+			fmt.Fprintf(w,
+				`{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",`+
+					`"content":%q}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, list[n%len(list)])
 			return
 		}
 		http.Error(w, `{"error":{"message":"no reply"}}`, http.StatusBadRequest)
@@ -91,7 +93,8 @@ func serveProgram(t *testing.T, f *fakeProvider, more ...string) *exec.Cmd {
 func asProgram(f *fakeProvider, args ...string) *exec.Cmd {
 	text, _ := json.Marshal(append([]string{"texttosql"}, args...))
 	cmd := exec.Command(os.Args[0], "-test.run=^TestProgramMCP$")
-	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_ARGS="+string(text), "OPENAI_API_KEY=sk-testtesttesttest", "OPENAI_BASE_URL="+f.URL)
+	cmd.Env = append(os.Environ(), "TEXTTOSQL_TEST_ARGS="+string(text), "OPENAI_API_KEY=sk-testtesttesttest",
+		"OPENAI_BASE_URL="+f.URL)
 	return cmd
 }
 
@@ -166,7 +169,8 @@ func TestServeMCPOverStdio(t *testing.T) {
 			t.Errorf("%v", out)
 		}
 	}
-	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "check", Arguments: map[string]any{"sql": "SELECT * FROM payroll"}})
+	res, err := cs.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "check", Arguments: map[string]any{"sql": "SELECT * FROM payroll"}})
 	if out, _ := res.StructuredContent.(map[string]any); err != nil || out["verdict"] != "refused" {
 		t.Errorf("the policy of the file: %v %v", out, err)
 	}
@@ -242,18 +246,21 @@ func TestServeMCPOverHTTP(t *testing.T) {
 	f := newFakeProvider(t)
 	url, stop := serveHTTP(t, f, "--token-file", tokenFile(t))
 	client := func(token string) (*mcp.ClientSession, error) {
-		transport := &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(token)}}
+		transport := &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1,
+			HTTPClient: &http.Client{Transport: bearer(token)}}
 		return mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	}
 	if _, err := client("wrong"); err == nil {
 		t.Error("a wrong token opens")
 	}
 	cs := testutil.Value(client(testToken))(t)
-	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "How many singers are there?"}})
+	res, err := cs.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "How many singers are there?"}})
 	if err != nil || res.IsError {
 		t.Fatalf("%v %v", err, res)
 	}
-	go cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Which question never ends?"}})
+	go cs.CallTool(context.Background(),
+		&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "Which question never ends?"}})
 	<-f.waiting
 	stop()
 	<-f.ended
@@ -286,7 +293,8 @@ func TestMCPCommands(t *testing.T) {
 		t.Run(strings.Join(command, " "), func(t *testing.T) {
 			for old, present := range map[string]string{
 				"/data/shop.db": path, "shop.db": path, "shop=shop.db": "shop=" + path, "crm=crm.db": "crm=" + path,
-				"/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0", "postgres://keeper@host/kept": filepath.Join(t.TempDir(), "kept"),
+				"/etc/texttosql/token": tokenFile(t), "127.0.0.1:8808": "127.0.0.1:0",
+				"postgres://keeper@host/kept": filepath.Join(t.TempDir(), "kept"),
 			} {
 				if i := slices.Index(command, old); i >= 0 {
 					command[i] = present
@@ -305,7 +313,8 @@ func TestMCPCommands(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, errs.text())
 			}
-			if list, err := cs.ListTools(t.Context(), nil); err != nil || len(list.Tools) != map[bool]int{true: 10, false: 5}[slices.Contains(command, "--model")] {
+			if list, err := cs.ListTools(t.Context(), nil); err != nil ||
+				len(list.Tools) != map[bool]int{true: 10, false: 5}[slices.Contains(command, "--model")] {
 				t.Errorf("%v %v", list, err)
 			}
 			if err := cs.Close(); err != nil {
@@ -330,7 +339,8 @@ func TestServeMCPRefusesToStart(t *testing.T) {
 		{"an empty file of a token", "empty", []string{"--http", "127.0.0.1:0", "--token-file", empty}},
 		{"no file of a token", "no such file", []string{"--http", "127.0.0.1:0", "--token-file", empty + "x"}},
 		{"a budget with a slip", "Cals", []string{"--session-budget", budget}},
-		{"a budget of a client without sessions", "needs sessions", []string{"--http", "127.0.0.1:0", "--stateless", "--session-budget", three}},
+		{"a budget of a client without sessions", "needs sessions", []string{"--http", "127.0.0.1:0", "--stateless",
+			"--session-budget", three}},
 		{"no sessions on standard input", "need --http", []string{"--stateless"}},
 		{"a negative number", "below 0", []string{"--questions=-1"}},
 		{"two databases without names", "names of their own", []string{"--db", singers(t)}},
@@ -339,7 +349,8 @@ func TestServeMCPRefusesToStart(t *testing.T) {
 		t.Run(tt.why, func(t *testing.T) {
 			cmd := serveProgram(t, f, tt.args...)
 			text, err := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(string(text), tt.want) || strings.Count(string(text), "\n") != 1 {
+			if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(string(text), tt.want) ||
+				strings.Count(string(text), "\n") != 1 {
 				t.Errorf("code %d, %v: %s", code, err, text)
 			}
 		})
@@ -374,13 +385,15 @@ func clientOfOthers(t *testing.T) string {
 	return path
 }
 
-// TestServeMCPWithoutAModel: no key, two databases, of which one has a policy of its own; the model is asked for nothing.
+// TestServeMCPWithoutAModel: no key, two databases, of which one has a policy of its own; the model is asked for
+// nothing.
 func TestServeMCPWithoutAModel(t *testing.T) {
 	f := newFakeProvider(t)
 	policy := filepath.Join(t.TempDir(), "policy.json")
 	testutil.OK(t, os.WriteFile(policy, []byte(`{"DenyTables": ["payroll"]}`), 0o600))
 	cmd := asProgram(f, "serve-mcp", "--db", "a="+singers(t), "-d", "b="+singers(t), "--policy", "b="+policy)
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +402,9 @@ func TestServeMCPWithoutAModel(t *testing.T) {
 		t.Errorf("version %q, want that of the command, %q", got, version())
 	}
 	for name, refused := range map[string]bool{"a": false, "b": true} {
-		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": "SELECT count(*) FROM payroll", "database": name}})
+		res, err := cs.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": "SELECT count(*) FROM payroll",
+				"database": name}})
 		if err != nil || res.IsError != refused {
 			t.Errorf("%s: %v %+v", name, err, res)
 		}
@@ -451,8 +466,10 @@ func TestServeMCPToAnotherSDK(t *testing.T) {
 				{"tools", slices.Equal(seen.Tools, []string{
 					"ask", "check", "choose", "confirm", "correct", "explain_answer", "find_value", "query", "sample_rows", "schema",
 				})},
-				{"resources", slices.Contains(seen.Resources, "texttosql://schema") && slices.Contains(seen.Templates, "texttosql://schema/{+table}")},
-				{"a statement", fmt.Sprint(seen.Query.Structured["rows"]) == "[[Ann]]" && seen.Query.Structured["truncated"] == true},
+				{"resources", slices.Contains(seen.Resources, "texttosql://schema") &&
+					slices.Contains(seen.Templates, "texttosql://schema/{+table}")},
+				{"a statement", fmt.Sprint(seen.Query.Structured["rows"]) == "[[Ann]]" &&
+					seen.Query.Structured["truncated"] == true},
 				{"its next page", fmt.Sprint(seen.Page.Structured["rows"]) == "[[Bo]]"},
 				{"2,144 rows", counts(seen.Numbers)},
 				{"a refusal", seen.Refused.IsError && strings.Contains(seen.Refused.Content[0].Text, "This only reads.")},

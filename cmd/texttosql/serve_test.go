@@ -21,7 +21,8 @@ import (
 func TestServe(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT count(*) FROM customers"},"finish_reason":"stop"}],"usage":{}}`)
+		io.WriteString(w,
+			`{"choices":[{"message":{"content":"SELECT count(*) FROM customers"},"finish_reason":"stop"}],"usage":{}}`)
 	}))
 	defer provider.Close()
 	dir := filepath.Join(t.TempDir(), "s3cret")
@@ -41,7 +42,8 @@ func TestServe(t *testing.T) {
 		if place == "" {
 			continue
 		}
-		if code, out, told := try(t, env, "", "talk", "--list", "--sessions", place); code != 0 || !strings.Contains(out, "How many customers are there?") {
+		if code, out, told := try(t, env, "", "talk", "--list", "--sessions", place); code != 0 ||
+			!strings.Contains(out, "How many customers are there?") {
 			t.Errorf("talk --list: code %d, %s%s", code, out, told)
 		}
 	}
@@ -61,7 +63,8 @@ func TestServe(t *testing.T) {
 		var said strings.Builder
 		p := &program{ctx: t.Context(), out: io.Discard, err: &said, getenv: func(name string) string { return env[name] }}
 		p.args = append([]string{"serve", "--model", "openai:m", "--listen", "127.0.0.1:0", "--sessions", folder}, tt.args...)
-		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) || strings.Contains(said.String(), "sesame") {
+		if code := p.report(p.run()); code != exitUsage || !strings.Contains(said.String(), tt.says) ||
+			strings.Contains(said.String(), "sesame") {
 			t.Errorf("%q: code %d: %s", tt.args, code, said.String())
 		}
 	}
@@ -75,7 +78,8 @@ func serveTwice(t *testing.T, env map[string]string, args ...string) {
 		get := func(body string) (got map[string]any) {
 			req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/api/conversations", nil)
 			if body != "" {
-				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/conversations", strings.NewReader(body))
+				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/api/conversations",
+					strings.NewReader(body))
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("X-Texttosql", "1")
 			}
@@ -139,7 +143,8 @@ func TestServeStops(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": shopFile(t), "TEXTTOSQL_MODEL": "openai:fake"}
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": shopFile(t),
+		"TEXTTOSQL_MODEL": "openai:fake"}
 	folder := t.TempDir()
 	address, stop := servePage(t, env, "--sessions", folder, "--strategy", "direct")
 	var c struct{ ID, State string }
@@ -152,7 +157,8 @@ func TestServeStops(t *testing.T) {
 		t.Errorf("the program ended after %v", took)
 	}
 	close(hang)
-	if _, out, _ := try(t, env, "", "talk", "--list", "--sessions", folder); !strings.HasPrefix(out, c.ID) || !strings.Contains(out, "interrupted") {
+	if _, out, _ := try(t, env, "", "talk", "--list", "--sessions", folder); !strings.HasPrefix(out, c.ID) ||
+		!strings.Contains(out, "interrupted") {
 		t.Errorf("%s is not interrupted: %s", c.ID, out)
 	}
 	code, out, told := try(t, env, "", "talk", "--resume", c.ID, "--sessions", folder, "--strategy", "direct")
@@ -183,10 +189,12 @@ func TestServeWithoutAModel(t *testing.T) {
 	if _, text := send(t, address, "/api/conversations", ""); !strings.Contains(text, `"asks":false`) {
 		t.Error(text)
 	}
-	if status, text := send(t, address, "/api/query", `{"sql": "SELECT count(*) FROM customers"}`); status != http.StatusOK {
+	if status, text := send(t, address, "/api/query",
+		`{"sql": "SELECT count(*) FROM customers"}`); status != http.StatusOK {
 		t.Error(status, text)
 	}
-	if status, text := send(t, address, "/api/conversations", `{"question": "How many customers are there?"}`); status != http.StatusNotImplemented {
+	if status, text := send(t, address, "/api/conversations",
+		`{"question": "How many customers are there?"}`); status != http.StatusNotImplemented {
 		t.Error(status, text)
 	}
 }
@@ -208,7 +216,9 @@ func TestServeDocument(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		said, out := io.Pipe()
 		var problem strings.Builder
-		p := &program{ctx: ctx, out: out, err: &problem, getenv: func(name string) string { return map[string]string{"OPENAI_API_KEY": "key"}[name] },
+		p := &program{ctx: ctx, out: out, err: &problem, getenv: func(name string) string {
+			return map[string]string{"OPENAI_API_KEY": "key"}[name]
+		},
 			args: append(args[1:], "--listen", "127.0.0.1:0")} // any port, in place of its own
 		ended := make(chan int, 1)
 		go func() {
@@ -232,7 +242,8 @@ func TestServeDocument(t *testing.T) {
 // TestWithoutParts: what a DSN says of user, password and place is in no text.
 func TestWithoutParts(t *testing.T) {
 	for dsn, text := range map[string]string{
-		"postgres://reader:hunter2@db.example.org:5432/shop": "hunter2 reader db.example.org:5432 db.example.org postgres://reader:hunter2@db.example.org:5432/shop",
+		"postgres://reader:hunter2@db.example.org:5432/shop": "hunter2 reader db.example.org:5432 db.example.org " +
+			"postgres://reader:hunter2@db.example.org:5432/shop",
 		"reader:hunter2@tcp(db.example.org:3306)/shop":       "hunter2 reader db.example.org:3306",
 		"host=db.example.org user=reader password='hunter2'": "db.example.org reader hunter2",
 		"/srv/data/shop.sqlite":                              "open /srv/data/shop.sqlite-wal",
@@ -252,10 +263,11 @@ func TestWithoutParts(t *testing.T) {
 	}
 }
 
-// TestServeKeepsConfirmed: without --confirmed an answer that was confirmed is beside the conversations at the next start, until it is
-// removed. The page has the name of --title.
+// TestServeKeepsConfirmed: without --confirmed an answer that was confirmed is beside the conversations at the next
+// start, until it is removed. The page has the name of --title.
 func TestServeKeepsConfirmed(t *testing.T) {
-	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": newFakeProvider(t).URL, "TEXTTOSQL_DSN": shopFile(t)}
+	env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": newFakeProvider(t).URL,
+		"TEXTTOSQL_DSN": shopFile(t)}
 	folder := filepath.Join(t.TempDir(), "not", "there", "yet")
 	args := []string{"--model", "openai:m", "-n", "2", "--sessions", folder, "--title", "Northwind", "--accent", "#00875a"}
 	var saved struct {
@@ -273,14 +285,17 @@ func TestServeKeepsConfirmed(t *testing.T) {
 			_, text = send(t, address, "/api/query", `{"sql": "SELECT count(*) FROM customers", "question": "x"}`)
 			var made struct{ ID string }
 			testutil.OK(t, json.Unmarshal([]byte(text), &made))
-			if status, text := send(t, address, "/api/conversations/"+made.ID+"/keep", `{"turn": 0, "text": "How many customers are there?"}`); status != http.StatusOK {
+			if status, text := send(t, address, "/api/conversations/"+made.ID+"/keep",
+				`{"turn": 0, "text": "How many customers are there?"}`); status != http.StatusOK {
 				t.Error(status, text)
 			}
 		case 1:
-			if status, text := send(t, address, "/saved/"+saved.Answers[0].ID+".csv", ""); status != http.StatusOK || !strings.Contains(text, "count(*)\n") {
+			if status, text := send(t, address, "/saved/"+saved.Answers[0].ID+".csv", ""); status != http.StatusOK ||
+				!strings.Contains(text, "count(*)\n") {
 				t.Error(status, text)
 			}
-			req := testutil.Value(http.NewRequestWithContext(t.Context(), http.MethodDelete, address+"/api/saved/"+saved.Answers[0].ID, nil))(t)
+			req := testutil.Value(http.NewRequestWithContext(t.Context(), http.MethodDelete, address+"/api/saved/"+
+				saved.Answers[0].ID, nil))(t)
 			req.Header.Set("X-Texttosql", "1")
 			testutil.Value(http.DefaultClient.Do(req))(t).Body.Close()
 		}
@@ -304,7 +319,8 @@ func TestServeKeepsConfirmed(t *testing.T) {
 		t.Error(status, text)
 	}
 	stop()
-	code, _, told = try(t, env, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, append(args, "--accent", "blue")...)...)
+	code, _, told = try(t, env, "", append([]string{"serve", "--listen", "127.0.0.1:0"},
+		append(args, "--accent", "blue")...)...)
 	if code == 0 || !strings.Contains(told, "#2457d6") {
 		t.Errorf("code %d: %s", code, told)
 	}

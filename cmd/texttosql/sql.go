@@ -92,7 +92,9 @@ func (s *statement) Run(p *program) error {
 // execute runs one statement and writes its rows.
 func (s *statement) execute(p *program, e *setup.Engine, sql string, file *atomicfile.File) error {
 	if s.All {
-		rows, err := starred(p, e, sql, func(sql string) (*result.Stream, error) { return e.Stream(p.ctx, sql, p.warnings()) })
+		rows, err := starred(p, e, sql, func(sql string) (*result.Stream, error) {
+			return e.Stream(p.ctx, sql, p.warnings())
+		})
 		if err != nil {
 			return err
 		}

@@ -29,8 +29,8 @@ const sqlSessionHelp = `a statement that ends with ";" runs; it may have several
   \q           end the session
 `
 
-// run reads until the input ends. On a terminal it goes on after an error; from a pipe the first error ends it, but for rows that
-// a limit cut.
+// run reads until the input ends. On a terminal it goes on after an error; from a pipe the first error ends it, but for
+// rows that a limit cut.
 func (s *sqlSession) run() error {
 	p := s.program
 	lines, restore := p.edited()

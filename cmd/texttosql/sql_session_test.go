@@ -14,7 +14,8 @@ func TestSQLSession(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "shop.db")
 	pool := testutil.Value(sql.Open("sqlite3", db))(t)
 	defer pool.Close()
-	testutil.Value(pool.Exec(`CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bo;b')`))(t)
+	testutil.Value(
+		pool.Exec(`CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bo;b')`))(t)
 	for _, tt := range []struct {
 		why, typed string
 		code       int
@@ -33,13 +34,16 @@ func TestSQLSession(t *testing.T) {
 		{"tables", "\\d\n", exitAnswer, `"customers"`, ""},
 		{"a table", "\\d customers\n", exitAnswer, `CREATE TABLE "customers"`, ""},
 		{"an unknown table", "\\d custommers\nSELECT 1;", exitUsage, "", "customers"},
-		{"a statement without an end", "SELECT 1" + strings.Repeat("\n  + 1", 200_000), exitUsage, "", "a statement has more than"},
+		{"a statement without an end", "SELECT 1" + strings.Repeat("\n  + 1", 200_000), exitUsage, "",
+			"a statement has more than"},
 		{"the end", "\\q\nSELECT 1 AS a;", exitAnswer, "", ""},
 		{"an unknown command", "\\x\n", exitUsage, "", `\?`},
-		{"a writing statement ends it", "SELECT 1 AS a;\nDELETE FROM customers;\nSELECT 2 AS b;", exitRefused, "a\n1\n", "only reads"},
+		{"a writing statement ends it", "SELECT 1 AS a;\nDELETE FROM customers;\nSELECT 2 AS b;", exitRefused, "a\n1\n",
+			"only reads"},
 	} {
 		code, out, told := try(t, nil, tt.typed, "sql", "-d", db, "--csv")
-		if code != tt.code || !strings.Contains(out, tt.out) || tt.out == "" && out != "" || !strings.Contains(strings.ToLower(told), tt.told) {
+		if code != tt.code || !strings.Contains(out, tt.out) || tt.out == "" && out != "" ||
+			!strings.Contains(strings.ToLower(told), tt.told) {
 			t.Errorf("%s: %d %q %q", tt.why, code, out, told)
 		}
 		if strings.Contains(out, "b\n2") != strings.Contains(tt.out, "b\n2") {
@@ -50,7 +54,8 @@ func TestSQLSession(t *testing.T) {
 		t.Errorf("an empty statement: %d %q %q", code, out, told)
 	}
 	limits := file(t, "limits", `{"Answer": {"Rows": 1}}`)
-	code, out, _ := try(t, nil, "SELECT name FROM customers;\nSELECT 2 AS b;", "sql", "-d", db, "--csv", "--limits", limits)
+	code, out, _ := try(t, nil, "SELECT name FROM customers;\nSELECT 2 AS b;", "sql", "-d", db, "--csv", "--limits",
+		limits)
 	if code != exitCut || !strings.HasSuffix(out, "b\n2\n") {
 		t.Errorf("rows that a limit cuts: %d %q", code, out)
 	}

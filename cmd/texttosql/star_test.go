@@ -20,8 +20,10 @@ func TestStar(t *testing.T) {
 	testutil.OK(t, db.Close())
 	for _, tt := range []struct{ why, policy, out, told string }{
 		{"a secret", `{}`, "id,name,salary\n1,Ann,7\n", "users.password_hash is left out"},
-		{"a denied column beside it", `{"DenyColumns": ["users.salary"]}`, "id,name\n1,Ann\n", "users.password_hash is left out"},
-		{"a denied secret", `{"DenyColumns": ["users.password_hash"]}`, "id,name,salary\n1,Ann,7\n", "columns that may not be read are left out"},
+		{"a denied column beside it", `{"DenyColumns": ["users.salary"]}`, "id,name\n1,Ann\n",
+			"users.password_hash is left out"},
+		{"a denied secret", `{"DenyColumns": ["users.password_hash"]}`, "id,name,salary\n1,Ann,7\n",
+			"columns that may not be read are left out"},
 	} {
 		for _, all := range [][]string{nil, {"--all"}} {
 			args := append([]string{"sql", "--db", path, "--policy", file(t, "policy.json", tt.policy), "--csv"}, all...)

@@ -87,8 +87,8 @@ func (c *conversation) Run(p *program) error {
 	return t.Typed(p.ctx, p.in)
 }
 
-// edited reads lines from a terminal, with the keys of an editor and the lines before by Up; nil where there is none. restore
-// gives the terminal back as it was.
+// edited reads lines from a terminal, with the keys of an editor and the lines before by Up; nil where there is none.
+// restore gives the terminal back as it was.
 func (p *program) edited() (lines func() (string, error), restore func()) {
 	in, ok := p.in.(*os.File)
 	if !ok || p.width() == 0 {

@@ -16,7 +16,9 @@ import (
 
 // telemetry starts what the environment says. The caller closes it.
 func (p *program) telemetry(server bool) (*telemetry.Telemetry, error) {
-	sent, err := telemetry.Start(p.ctx, p.getenv, version(), server, func(err error) { fmt.Fprintln(p.err, redact.Credentials(err.Error())) })
+	sent, err := telemetry.Start(p.ctx, p.getenv, version(), server, func(err error) {
+		fmt.Fprintln(p.err, redact.Credentials(err.Error()))
+	})
 	if err != nil {
 		return nil, &setup.UsageError{Err: err}
 	}
@@ -24,7 +26,8 @@ func (p *program) telemetry(server bool) (*telemetry.Telemetry, error) {
 }
 
 // gauges has among the metrics of a server how many questions wait, and how many answers are confirmed.
-func gauges[S interface{ Waiting() int }](sent *telemetry.Telemetry, servers []S, confirmed ...*memory.VerifiedAnswers) error {
+func gauges[S interface{ Waiting() int }](sent *telemetry.Telemetry, servers []S,
+	confirmed ...*memory.VerifiedAnswers) error {
 	waiting := sent.Gauge("texttosql.questions.waiting", "questions that wait until others have ended", func() (n int) {
 		for _, s := range servers {
 			n += s.Waiting()
@@ -44,7 +47,8 @@ func gauges[S interface{ Waiting() int }](sent *telemetry.Telemetry, servers []S
 func (p *program) logger() *slog.Logger { return slog.New(slog.NewTextHandler(p.err, nil)) }
 
 // watched is the handler of a server with what watches it.
-func (p *program) watched(sent *telemetry.Telemetry, next http.Handler, d httpserver.Door, s setup.Serving, ready func(context.Context) error) http.Handler {
+func (p *program) watched(sent *telemetry.Telemetry, next http.Handler, d httpserver.Door, s setup.Serving,
+	ready func(context.Context) error) http.Handler {
 	var log *slog.Logger
 	if s.AccessLog {
 		log = p.logger()

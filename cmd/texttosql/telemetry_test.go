@@ -90,7 +90,8 @@ func called(t *testing.T, env map[string]string, tool, arguments string) (reply 
 `
 	in, write := io.Pipe()
 	said, out := io.Pipe()
-	p := &program{ctx: t.Context(), in: in, out: out, err: io.Discard, args: []string{"serve-mcp"}, getenv: func(name string) string { return env[name] }}
+	p := &program{ctx: t.Context(), in: in, out: out, err: io.Discard, args: []string{"serve-mcp"},
+		getenv: func(name string) string { return env[name] }}
 	ended := make(chan int, 1)
 	go func() { ended <- p.report(p.run()); out.Close() }()
 	go fmt.Fprintf(write, call, tool, arguments)
@@ -105,7 +106,8 @@ func called(t *testing.T, env map[string]string, tool, arguments string) (reply 
 	return reply
 }
 
-// TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment names.
+// TestTelemetry: talk, serve and serve-mcp send the spans and metrics of a question to a receiver that the environment
+// names.
 func TestTelemetry(t *testing.T) {
 	for _, verb := range []string{"talk", "serve-mcp", "serve"} {
 		t.Run(verb, func(t *testing.T) {
@@ -123,13 +125,15 @@ func TestTelemetry(t *testing.T) {
 			}
 			got.mu.Lock()
 			defer got.mu.Unlock()
-			if got.spans["chat fake"] != "sample" && got.spans["chat fake"] != "repair" || got.spans["SELECT shop"] == "" || got.service != "texttosql" {
+			if got.spans["chat fake"] != "sample" && got.spans["chat fake"] != "repair" || got.spans["SELECT shop"] == "" ||
+				got.service != "texttosql" {
 				t.Errorf("service %q, spans %v", got.service, got.spans)
 			}
 			if parent, ok := got.spans["question"]; !ok || parent != "" {
 				t.Errorf("the question is below %q", parent)
 			}
-			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage", "db.client.operation.duration", "texttosql.confidence"} {
+			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage",
+				"db.client.operation.duration", "texttosql.confidence"} {
 				if !got.metrics[name] {
 					t.Errorf("no %s in %v", name, got.metrics)
 				}
@@ -155,7 +159,8 @@ func TestTelemetryWithoutModel(t *testing.T) {
 				t.Errorf("spans %v", got.spans)
 			}
 			db := got.db
-			if db["db.system.name"] != engine || db["db.namespace"] != "shop" || db["db.operation.name"] != "SELECT" || !got.metrics["db.client.operation.duration"] {
+			if db["db.system.name"] != engine || db["db.namespace"] != "shop" || db["db.operation.name"] != "SELECT" ||
+				!got.metrics["db.client.operation.duration"] {
 				t.Errorf("%v, metrics %v", db, got.metrics)
 			}
 		})
@@ -204,7 +209,8 @@ func watched(t *testing.T, env map[string]string) {
 		text, _ := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(text)
 	}
-	if code, text := get("POST", "/api/conversations?secret=1", `{"question": "How many customers are there?"}`, token); code >= 300 {
+	if code, text := get("POST", "/api/conversations?secret=1", `{"question": "How many customers are there?"}`,
+		token); code >= 300 {
 		t.Fatal(code, text)
 	}
 	if code, text := get("GET", "/healthz", "", "nobody"); code != 200 || text != "ok\n" {
@@ -219,7 +225,8 @@ func watched(t *testing.T, env map[string]string) {
 		}
 	}
 	code, text := get("GET", "/metrics", "", token)
-	for _, name := range []string{"texttosql_questions_running", "texttosql_questions_waiting", "texttosql_answers_confirmed",
+	for _, name := range []string{"texttosql_questions_running", "texttosql_questions_waiting",
+		"texttosql_answers_confirmed",
 		`texttosql_outcome="answered"`} {
 		if !strings.Contains(text, name) {
 			t.Errorf("/metrics has no %s", name)
@@ -230,7 +237,8 @@ func watched(t *testing.T, env map[string]string) {
 	}
 	stop()
 	<-ended
-	if text := log.String(); !strings.Contains(text, "method=POST path=/api/conversations status=20") || strings.Contains(text, "secret") ||
+	if text := log.String(); !strings.Contains(text, "method=POST path=/api/conversations status=20") ||
+		strings.Contains(text, "secret") ||
 		!strings.Contains(text, "path=/metrics status=401") {
 		t.Errorf("%s", text)
 	}
@@ -239,11 +247,13 @@ func watched(t *testing.T, env map[string]string) {
 // TestTelemetryUsage: an endpoint that is none is told before anything is asked, and a receiver that is away once.
 func TestTelemetryUsage(t *testing.T) {
 	env := with(asking(t, always("SELECT count(*) FROM customers")), "TEXTTOSQL_DSN", shopFile(t))
-	if code, _, told := try(t, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), "", "talk", "--sessions", t.TempDir()); code != exitUsage ||
+	if code, _, told := try(t, with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"), "", "talk", "--sessions",
+		t.TempDir()); code != exitUsage ||
 		!strings.Contains(told, "OTEL_EXPORTER_OTLP_ENDPOINT") {
 		t.Errorf("%d %s", code, told)
 	}
-	if code, _, told := try(t, with(with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"), "OTEL_SDK_DISABLED", "true"), "/exit\n",
+	if code, _, told := try(t, with(with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"), "OTEL_SDK_DISABLED", "true"),
+		"/exit\n",
 		"talk", "--sessions", t.TempDir()); code != 0 {
 		t.Errorf("%d %s", code, told)
 	}

@@ -69,8 +69,8 @@ type tried struct {
 	then           []string
 }
 
-// widths types a command of each kind in terminals of 80 and 200 columns. The files screen_80.txt and the like have the screens. No line
-// is broken by the terminal: that would be within a word.
+// widths types a command of each kind in terminals of 80 and 200 columns. The files screen_80.txt and the like have the
+// screens. No line is broken by the terminal: that would be within a word.
 func (s *screen) widths(name string, commands []tried) {
 	for _, width := range []int{80, 200} {
 		s.tmux("resize-window", "-t", "t", "-x", fmt.Sprint(width), "-y", "300")
@@ -106,19 +106,22 @@ func screens() []tried {
 	return []tried{
 		{command: `ask -s self-consistency -n 4 --ask-below 0.9 "Who is best?"`},
 		{command: `ask -s self-consistency -n 4 --ask-below 0 --why "Who is best?"`},
-		{command: `ask -i -s self-consistency -n 4 --ask-below 0.9 "Who is best?"`, waits: "Which one is meant?", then: []string{"2", "Enter"}},
+		{command: `ask -i -s self-consistency -n 4 --ask-below 0.9 "Who is best?"`, waits: "Which one is meant?",
+			then: []string{"2", "Enter"}},
 		{command: "talk --list --sessions s"}, {command: "log"}, {command: "last"},
 		{command: "sql " + quoted(years)}, {command: `sql --types "SELECT id, ordered_on, status, count(*) FROM orders"`},
 		{command: `sql "SHOW TABLES"`}, {command: `sql "SELECT * FROM order"`}, {command: `sql <<< '\d orders'`},
 		{command: "check " + quoted(neverOrdered)}, {command: "schema orders"}, {command: "list"}, {command: ""},
 
 		{command: "describe -o described.json"}, {command: "describe -o described.json --calls 1"},
-		{command: "knowledge import dbt.json"}, {command: "knowledge check sound.json"}, {command: "knowledge check faulty.json"},
+		{command: "knowledge import dbt.json"}, {command: "knowledge check sound.json"},
+		{command: "knowledge check faulty.json"},
 		{command: "eval -s direct --most-wrong 0 questions.jsonl"}, {command: "eval -s direct expected.jsonl"},
 		{command: "doctor"}, {command: "doctor --call --db nowhere.db"}, {command: "doctor --descriptions unknown.csv"},
 		{command: "config"}, {command: "config --profile small --db postgres://reader:sesame@host/shop"},
 		{command: "serve --listen 127.0.0.1:0 --sessions s", waits: "until Ctrl-C", then: []string{"C-c"}},
-		{command: "serve --listen 127.0.0.1:0 --sessions s --descriptions unknown.csv", waits: "warning", then: []string{"C-c"}},
+		{command: "serve --listen 127.0.0.1:0 --sessions s --descriptions unknown.csv", waits: "warning",
+			then: []string{"C-c"}},
 		{command: "serve --listen 0.0.0.0:8080 --sessions s"},
 		{command: "serve-mcp", waits: "serving", then: []string{"C-d"}},
 		{command: "serve-mcp --http 127.0.0.1:0 --descriptions unknown.csv", waits: "warning", then: []string{"C-c"}},
@@ -127,7 +130,8 @@ func screens() []tried {
 
 // helps are the commands, each with --help.
 func helps() (all []tried) {
-	for _, name := range []string{"ask", "log", "last", "talk", "sql", "check", "schema", "list", "describe", "knowledge", "knowledge import", "knowledge check",
+	for _, name := range []string{"ask", "log", "last", "talk", "sql", "check", "schema", "list", "describe", "knowledge",
+		"knowledge import", "knowledge check",
 		"eval", "doctor", "config", "completion", "serve", "serve-mcp"} {
 		all = append(all, tried{command: name + " --help"})
 	}
@@ -207,16 +211,22 @@ func TestTerminal(t *testing.T) {
 	}{
 		{"first", []string{`texttosql ask "Which customers in the USA never ordered?"`, "Enter"}, " tokens", nil},
 		{"stdin", []string{`echo "How many customers never ordered?" | texttosql ask --vertical -`, "Enter"}, " tokens", nil},
-		{"csv", []string{`texttosql sql -o rows.csv --csv "SELECT id, name FROM customers LIMIT 2"; cat rows.csv; echo done`, "Enter"}, "\ndone", nil},
-		{"vertical", []string{`texttosql sql --vertical "SELECT id, name, country FROM customers LIMIT 2"`, "Enter"}, "(2 rows)", nil},
-		{"wide", []string{`texttosql sql "SELECT c.*, o.*, p.* FROM customers c JOIN orders o ON o.customer_id = c.id JOIN products p ON p.id = o.id LIMIT 3"`,
+		{"csv", []string{`texttosql sql -o rows.csv --csv "SELECT id, name FROM customers LIMIT 2"; cat rows.csv; echo done`,
+			"Enter"}, "\ndone", nil},
+		{"vertical", []string{`texttosql sql --vertical "SELECT id, name, country FROM customers LIMIT 2"`, "Enter"},
+			"(2 rows)", nil},
+		{"wide", []string{
+			`texttosql sql "SELECT c.*, o.*, p.* FROM customers c JOIN orders o ON o.customer_id = c.id JOIN products p ON p.id = o.id LIMIT 3"`,
 			"Enter"}, "columns:", nil},
 		{"pager", []string{`PAGER=less texttosql sql "SELECT id, name FROM customers"`, "Enter"}, "\n:", []string{"q"}},
-		{"profile", []string{`texttosql sql --profile small "SELECT id, name FROM customers"`, "Enter"}, "there are more", nil},
+		{"profile", []string{`texttosql sql --profile small "SELECT id, name FROM customers"`, "Enter"}, "there are more",
+			nil},
 		{"refused", []string{`texttosql sql "DELETE FROM customers"; echo "code $?"`, "Enter"}, "\ncode 4", nil},
-		{"interrupt", []string{`texttosql ask "Which question never ends?"; echo "code $?"`, "Enter"}, "asking the model 0/1 ·", nil},
+		{"interrupt", []string{`texttosql ask "Which question never ends?"; echo "code $?"`, "Enter"},
+			"asking the model 0/1 ·", nil},
 		{"", []string{"C-c"}, "\ncode 130", nil},
-		{"talk", []string{"texttosql talk --sessions s -s self-consistency -n 4 --ask-below 0.9", "Enter", "Who is best?", "Enter"}, "Type the number", nil},
+		{"talk", []string{"texttosql talk --sessions s -s self-consistency -n 4 --ask-below 0.9", "Enter", "Who is best?",
+			"Enter"}, "Type the number", nil},
 		{"", []string{"2", "Enter"}, "You chose this reading", nil},
 		{"", []string{"C-l"}, "^>", nil},
 		{"correction", []string{"no: use table customers", "Enter"}, "calls\n\n>", nil},

@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// TestValuesOnServers: the command, MCP and the page give values and their types as PostgreSQL and MariaDB have them, and a stream has every
-// row.
+// TestValuesOnServers: the command, MCP and the page give values and their types as PostgreSQL and MariaDB have them,
+// and a stream has every row.
 func TestValuesOnServers(t *testing.T) {
 	const money = "SELECT CAST(1.10 AS DECIMAL(10,2)) AS price, CAST(100 AS DECIMAL(12,2)) AS total, "
 	for _, test := range []struct {
@@ -25,12 +25,15 @@ func TestValuesOnServers(t *testing.T) {
 	}{
 		{
 			"postgres", "pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", pg.Get(t).Port), "",
-			money + "true AS paid, DATE '2024-02-29' AS day", "numeric(10,2) numeric(12,2) boolean date", `[1.10,100.00,true,"2024-02-29"]`,
+			money + "true AS paid, DATE '2024-02-29' AS day", "numeric(10,2) numeric(12,2) boolean date",
+			`[1.10,100.00,true,"2024-02-29"]`,
 			"price,total,paid,day\n1.10,100.00,true,2024-02-29\n", "SELECT i, i * 2 AS n FROM generate_series(1, 100000) i",
 		},
 		{
-			"mysql", "mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", my.Get(t).Port), fmt.Sprintf("mysql://root@127.0.0.1:%d/shown", my.Get(t).Port),
-			money + "TRUE AS paid, DATE '2024-02-29' AS day", "decimal(10,2) decimal(12,2) int date", `[1.10,100.00,1,"2024-02-29"]`,
+			"mysql", "mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", my.Get(t).Port),
+			fmt.Sprintf("mysql://root@127.0.0.1:%d/shown", my.Get(t).Port),
+			money + "TRUE AS paid, DATE '2024-02-29' AS day", "decimal(10,2) decimal(12,2) int date",
+			`[1.10,100.00,1,"2024-02-29"]`,
 			"price,total,paid,day\n1.10,100.00,1,2024-02-29\n", "SELECT seq AS i, seq * 2 AS n FROM numbers",
 		},
 	} {
@@ -56,7 +59,8 @@ func TestValuesOnServers(t *testing.T) {
 			for _, of := range shown.Rows.Types {
 				names = append(names, strings.ToLower(of.Name))
 			}
-			if diff := cmp.Diff([]any{test.types, "[" + test.rows + "]", exitAnswer}, []any{strings.Join(names, " "), string(shown.Rows.Rows), code}); diff != "" {
+			if diff := cmp.Diff([]any{test.types, "[" + test.rows + "]", exitAnswer},
+				[]any{strings.Join(names, " "), string(shown.Rows.Rows), code}); diff != "" {
 				t.Errorf("JSON (-want +got), %s:\n%s", told, diff)
 			}
 			if _, out, told := try(t, env, "", "sql", "--csv", test.sql); out != test.csv {
@@ -87,7 +91,8 @@ func TestValuesOnServers(t *testing.T) {
 			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 				&mcp.CommandTransport{Command: asProgram(newFakeProvider(t), "serve-mcp", "--db", dsn)}, nil))(t)
 			defer cs.Close()
-			res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": test.sql}}))(t)
+			res := testutil.Value(cs.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "query", Arguments: map[string]any{"sql": test.sql}}))(t)
 			structured, _ := json.Marshal(res.StructuredContent)
 			for _, want := range []string{"1.10", "100.00", `"2024-02-29"`, strings.Fields(test.types)[0]} {
 				if !strings.Contains(strings.ToLower(string(structured)), want) {

@@ -26,19 +26,22 @@ func TestEval(t *testing.T) {
 		}
 		return "I cannot say."
 	}), "TEXTTOSQL_DSN", shopFile(t))
-	questions := file(t, "questions.jsonl", `{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}
+	questions := file(t, "questions.jsonl",
+		`{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}
 {"question": "How many products are there?", "sql": "SELECT count(*) FROM products"}
 {"question": "What will the weather be?", "sql": "SELECT 1"}
 {"question": "How many clients are there?", "sql": "SELECT count(*) FROM clients"}
 `)
-	exemplars := file(t, "exemplars.jsonl", `{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}`)
+	exemplars := file(t, "exemplars.jsonl",
+		`{"question": "How many customers are there?", "sql": "SELECT count(id) FROM customers"}`)
 	code, out, told := try(t, env, "", "eval", "-s", "direct", "--json", "--exemplars", exemplars, questions)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	var all total
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &all); err != nil || code != exitAnswer || len(lines) != 5 {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, told)
 	}
-	if all.N != 4 || all.EX.Value != 0.25 || all.VA.Value != 0.5 || all.Faults != 1 || all.Leaks != 1 || all.Unanswered != 2 || all.Calls != 3 ||
+	if all.N != 4 || all.EX.Value != 0.25 || all.VA.Value != 0.5 || all.Faults != 1 || all.Leaks != 1 ||
+		all.Unanswered != 2 || all.Calls != 3 ||
 		all.EX.Low > 0.25 || all.EX.High < 0.25 {
 		t.Errorf("%+v", all)
 	}
@@ -46,7 +49,8 @@ func TestEval(t *testing.T) {
 		t.Errorf("%s", told)
 	}
 	code, out, _ = try(t, env, "", "eval", "-s", "direct", questions)
-	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions", "2: wrong: How many products are there?\n   SELECT",
+	for _, want := range []string{"EX 0.250 (95 %: ", "VA 0.500 of 4 questions",
+		"2: wrong: How many products are there?\n   SELECT",
 		"3: no answer: What", "4: cannot be scored: How"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Errorf("code %d, no %q in\n%s", code, want, out)
@@ -59,7 +63,8 @@ func TestEval(t *testing.T) {
 	}
 	faulty := file(t, "faulty.jsonl", `{"question": "Who?", "sql": "SELECT nope FROM customers"}`)
 	code, out, told = try(t, env, "", "eval", "-s", "direct", faulty)
-	if want := "question 1: its right statement fails: no such column: nope\n"; code != exitError || !strings.Contains(told, want) ||
+	if want := "question 1: its right statement fails: no such column: nope\n"; code != exitError ||
+		!strings.Contains(told, want) ||
 		!strings.Contains(out, "1: cannot be scored: Who?\n") {
 		t.Errorf("no right statement: code %d, no %q in %s\n%s", code, want, told, out)
 	}
@@ -84,7 +89,8 @@ func TestTalk(t *testing.T) {
 	code, out, told := try(t, env, typed, talk...)
 	for _, want := range []string{"  1  Number of orders (2 of 4 samples)\n     120\n", "  2  Number of customers (",
 		"120 orders.\n\nSELECT count(*) AS n FROM orders\n\nn\n---", "nothing is to be chosen", "/csv [FILE]",
-		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2", "You chose this reading.", "kept"} {
+		"there is no answer yet", "no command /magic", "1 row in " + csv, "> n\n120\n", "choose one of r1, r2",
+		"You chose this reading.", "kept"} {
 		if code != exitAnswer || !strings.Contains(out, want) {
 			t.Fatalf("code %d, no %q in\n%s%s", code, want, out, told)
 		}
@@ -96,7 +102,8 @@ func TestTalk(t *testing.T) {
 	if kept, err := os.ReadFile(confirmed); err != nil || len(id) != 2 || strings.Count(string(kept), "question") != 1 {
 		t.Fatalf("%v: %s\n%s", err, kept, out)
 	}
-	if _, out, _ := try(t, env, "", "talk", "--list"); !strings.Contains(out, id[1]) || !strings.Contains(out, "How many?") {
+	if _, out, _ := try(t, env, "", "talk", "--list"); !strings.Contains(out, id[1]) ||
+		!strings.Contains(out, "How many?") {
 		t.Errorf("the list: %s", out)
 	}
 	asked := calls.Load()
@@ -126,7 +133,8 @@ func TestTalkGoesOn(t *testing.T) {
 		provider.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_MODEL": "openai:fake", "HOME": t.TempDir(),
+	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1",
+		"TEXTTOSQL_MODEL": "openai:fake", "HOME": t.TempDir(),
 		"TEXTTOSQL_DSN": shopFile(t)}
 	long := strings.Repeat("x", 80_000)
 	for _, tt := range []struct {
@@ -134,24 +142,30 @@ func TestTalkGoesOn(t *testing.T) {
 		args            []string
 		refuses         bool
 	}{
-		{why: "a model that declines", line: "What will the weather be?", want: "The model declined to answer: I cannot. Ask for"},
+		{why: "a model that declines", line: "What will the weather be?",
+			want: "The model declined to answer: I cannot. Ask for"},
 		{why: "a statement that is refused", line: "Remove the customers", want: "This only reads. Ask for what is stored"},
-		{why: "a key that is refused", line: "How many customers?", want: "The provider of the model refuses the key", refuses: true},
-		{why: "a spent budget", line: "How many customers?", want: "The budget of the question is spent.", args: []string{"--tokens", "1"}},
+		{why: "a key that is refused", line: "How many customers?", want: "The provider of the model refuses the key",
+			refuses: true},
+		{why: "a spent budget", line: "How many customers?", want: "The budget of the question is spent.",
+			args: []string{"--tokens", "1"}},
 		{why: "too long", line: long, want: "The question has 80000 bytes; the limit is 8192. Shorten it."},
-		{why: "a correction of nothing", line: "no: use table customers", want: "Only a pending question, an answer or a failure can be corrected"},
+		{why: "a correction of nothing", line: "no: use table customers",
+			want: "Only a pending question, an answer or a failure can be corrected"},
 		{why: "an unknown table", line: "What will the weather be?\nno: use table custmers", want: "Did you mean customers?"},
 	} {
 		refuses.Store(tt.refuses)
 		talk := append([]string{"talk", "-s", "self-consistency", "-n", "2"}, tt.args...)
 		code, out, told := try(t, env, tt.line+"\n/magic\n", talk...)
-		if code != exitAnswer || told != "" || !strings.Contains(out, tt.want) || !strings.Contains(out, "no command /magic") {
+		if code != exitAnswer || told != "" || !strings.Contains(out, tt.want) ||
+			!strings.Contains(out, "no command /magic") {
 			t.Errorf("%s: code %d, no %q in\n%.2000s%s", tt.why, code, tt.want, out, told)
 		}
 		if !strings.Contains(out, "\n> "+tt.want) && !strings.Contains(tt.line, "no:") {
 			t.Errorf("%s: a line without the message alone:\n%.2000s", tt.why, out)
 		}
-		if id := regexp.MustCompile(`session ([0-9a-f]{32})`).FindStringSubmatch(out); tt.line != long && !strings.HasPrefix(tt.line, "no:") {
+		if id := regexp.MustCompile(`session ([0-9a-f]{32})`).FindStringSubmatch(out); tt.line != long &&
+			!strings.HasPrefix(tt.line, "no:") {
 			code, out, told = try(t, env, "/magic\n", append(talk, "--resume", id[1])...)
 			if code != exitAnswer || told != "" || !strings.Contains(out, "no command /magic") {
 				t.Errorf("%s, resumed: code %d, %.2000s%s", tt.why, code, out, told)
@@ -160,11 +174,13 @@ func TestTalkGoesOn(t *testing.T) {
 	}
 }
 
-// TestTalkWarns: talk prints the warnings that ask prints, without those that its closing line has, and lessons in words.
+// TestTalkWarns: talk prints the warnings that ask prints, without those that its closing line has, and lessons in
+// words.
 func TestTalkWarns(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "soft.db")
 	pool := testutil.Value(sql.Open("sqlite3", db))(t)
-	testutil.Value(pool.Exec("CREATE TABLE customers (id INTEGER, deleted_at TIMESTAMP); INSERT INTO customers VALUES (1, NULL), (2, '2024-01-01')"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE customers (id INTEGER, deleted_at TIMESTAMP); INSERT INTO customers " +
+		"VALUES (1, NULL), (2, '2024-01-01')"))(t)
 	testutil.OK(t, pool.Close())
 	count := always("SELECT count(*) FROM customers")
 	for _, tt := range []struct {
@@ -175,9 +191,12 @@ func TestTalkWarns(t *testing.T) {
 	}{
 		{"deleted rows", count, "How many customers?",
 			"All 5 samples agree. 5 calls\n  warning: 2 customers. 1 of them has deleted_at set"},
-		{"a change", count, "Delete customers", "\nNothing was changed: this program only reads. All 5 samples agree. 5 calls\n"},
-		{"a correction in words", count, "How many customers?\nno: the active ones", "  warning: the correction is shown to the model as it is, and nothing"},
-		{"the closing line has it", count, "How many customers in 2024?", "the statement does not. 5 calls\n  warning: 2 customers. 1 of them"},
+		{"a change", count, "Delete customers", "\nNothing was changed: this program only reads. All 5 samples agree. " +
+			"5 calls\n"},
+		{"a correction in words", count, "How many customers?\nno: the active ones",
+			"  warning: the correction is shown to the model as it is, and nothing"},
+		{"the closing line has it", count, "How many customers in 2024?",
+			"the statement does not. 5 calls\n  warning: 2 customers. 1 of them"},
 		{"a choice", func(_ string, call int) string {
 			return []string{"SELECT count(*) FROM customers", "SELECT id FROM customers"}[call%2]
 		}, "Which?\n1", `learned: for "Which?" you chose "SELECT `},
@@ -210,7 +229,8 @@ func TestTalkDamaged(t *testing.T) {
 		}
 	}
 	code, out, told := try(t, env, "", append(talk, "--list")...)
-	if code != exitAnswer || strings.Count(out, "\n") != 1 || !strings.Contains(out, "How many are readable?") || strings.Count(told, "\n") != 2 {
+	if code != exitAnswer || strings.Count(out, "\n") != 1 || !strings.Contains(out, "How many are readable?") ||
+		strings.Count(told, "\n") != 2 {
 		t.Errorf("the list: code %d\n%s\n%s", code, out, told)
 	}
 	for _, path := range damaged {
@@ -219,7 +239,8 @@ func TestTalkDamaged(t *testing.T) {
 		if !strings.Contains(told, want) {
 			t.Errorf("the list: no %q in\n%s", want, told)
 		}
-		if code, _, told := try(t, env, "", append(talk, "--resume", id)...); code != exitError || !strings.HasPrefix(told, want) {
+		if code, _, told := try(t, env, "", append(talk, "--resume", id)...); code != exitError ||
+			!strings.HasPrefix(told, want) {
 			t.Errorf("resumed: code %d, no %q in %s", code, want, told)
 		}
 	}
@@ -234,7 +255,8 @@ func TestDescribe(t *testing.T) {
 	}), "TEXTTOSQL_DSN", shopFile(t))
 	out := filepath.Join(t.TempDir(), "shop.json")
 	for range 2 {
-		if code, _, told := try(t, env, "", "describe", "-o", out, "--policy", file(t, "p", `{"AllowTables": ["products"]}`)); code != exitAnswer {
+		if code, _, told := try(t, env, "", "describe", "-o", out, "--policy",
+			file(t, "p", `{"AllowTables": ["products"]}`)); code != exitAnswer {
 			t.Fatalf("code %d, %s", code, told)
 		}
 	}
@@ -243,7 +265,8 @@ func TestDescribe(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	first := calls.Load()
-	if code, shown, _ := try(t, env, "", "schema", "products", "--descriptions", out); code != exitAnswer || !strings.Contains(shown, "what it is called") {
+	if code, shown, _ := try(t, env, "", "schema", "products", "--descriptions", out); code != exitAnswer ||
+		!strings.Contains(shown, "what it is called") {
 		t.Errorf("code %d: %s", code, shown)
 	}
 	if calls.Load() != first || first == 0 || first > 4 {
@@ -251,10 +274,12 @@ func TestDescribe(t *testing.T) {
 	}
 	nonsense := with(asking(t, always("nonsense")), "TEXTTOSQL_DSN", shopFile(t))
 	code, _, told := try(t, nonsense, "", "describe", "-o", filepath.Join(t.TempDir(), "d"))
-	if want := "customers: no usable reply (1 of 4)\n"; code != exitError || !strings.HasPrefix(told, want) || strings.Contains(told, "kept") {
+	if want := "customers: no usable reply (1 of 4)\n"; code != exitError || !strings.HasPrefix(told, want) ||
+		strings.Contains(told, "kept") {
 		t.Errorf("nonsense: code %d, no %q in %s", code, want, told)
 	}
-	if code, _, told := try(t, env, "", "describe", "-o", filepath.Join(t.TempDir(), "d"), "--calls", "1"); code != exitBudget {
+	if code, _, told := try(t, env, "", "describe", "-o", filepath.Join(t.TempDir(), "d"), "--calls",
+		"1"); code != exitBudget {
 		t.Errorf("a spent budget: code %d, %s", code, told)
 	}
 }
@@ -290,7 +315,8 @@ func TestEvalExpectations(t *testing.T) {
 		}
 		return "SELECT count(*) AS n FROM customers"
 	}), "TEXTTOSQL_DSN", shopFile(t))
-	right := []string{`{"question": "How many customers?", "rows": [[40]], "reads": ["customers"], "calls": 9, "within": "1m"}`,
+	right := []string{
+		`{"question": "How many customers?", "rows": [[40]], "reads": ["customers"], "calls": 9, "within": "1m"}`,
 		`{"question": "How many?", "sql": "SELECT count(*) FROM customers"}`, `{"question": "Who is best?", "asks": true}`,
 		`{"question": "Remove all", "refuses": true}`}
 	for _, tt := range []struct {
@@ -301,8 +327,10 @@ func TestEvalExpectations(t *testing.T) {
 		out, err string
 	}{
 		{"all as expected", nil, nil, exitAnswer, "", "all 4 questions are as expected"},
-		{"other rows", []string{`{"question": "How many now?", "rows": [[41]]}`}, nil, exitError, "How many now?\n   ", "1 of 5 questions are not as expected"},
-		{"another table", []string{`{"question": "How many now?", "reads": ["orders"]}`}, nil, exitError, "the statement is SELECT count(*)", "1 of 5"},
+		{"other rows", []string{`{"question": "How many now?", "rows": [[41]]}`}, nil, exitError, "How many now?\n   ",
+			"1 of 5 questions are not as expected"},
+		{"another table", []string{`{"question": "How many now?", "reads": ["orders"]}`}, nil, exitError,
+			"the statement is SELECT count(*)", "1 of 5"},
 		{"as JSON", []string{`{"question": "How many now?", "asks": true}`}, []string{"--json"}, exitError,
 			`{"question":"How many now?","drift":["it does not ask`, "1 of 5"},
 		{"a slip", []string{`{"question": "How many now?", "row": [[41]]}`}, nil, exitUsage, "", "line 5"},

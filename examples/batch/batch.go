@@ -28,11 +28,12 @@ import (
 
 // question is a job. Its ID and Key together are asked once.
 type question struct {
-	ID       string        `json:"id" river:"unique"`
-	Key      string        `json:"key" river:"unique"` // hash of what the answer depends on; add makes it
-	Question string        `json:"question"`
-	Evidence string        `json:"evidence,omitempty"`
-	Deadline time.Duration `json:"deadline"` // in the job: one process looks for the dead of all queues, by its own settings
+	ID       string `json:"id" river:"unique"`
+	Key      string `json:"key" river:"unique"` // hash of what the answer depends on; add makes it
+	Question string `json:"question"`
+	Evidence string `json:"evidence,omitempty"`
+	// in the job: one process looks for the dead of all queues, by its own settings
+	Deadline time.Duration `json:"deadline"`
 }
 
 // Kind names the jobs.
@@ -71,7 +72,8 @@ func open(ctx context.Context, dsn, depends string, deadline time.Duration) (*ba
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{pool: pool, depends: depends, queue: "q" + hash(depends)[:16], deadline: deadline, rescue: 10 * time.Second}
+	b := &batch{pool: pool, depends: depends, queue: "q" + hash(depends)[:16], deadline: deadline,
+		rescue: 10 * time.Second}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('batch'))"); err != nil { // one process makes them
 			return err
@@ -133,7 +135,8 @@ func (b *batch) add(ctx context.Context, file io.Reader) (added, known int, err 
 		if len(keys) == 0 {
 			break
 		}
-		rows, _ := b.pool.Query(ctx, "SELECT id || ' ' || key FROM batch_answers WHERE id || ' ' || key = ANY ($1) AND queue = $2", keys, b.queue)
+		rows, _ := b.pool.Query(ctx, "SELECT id || ' ' || key FROM batch_answers WHERE id || ' ' || key = ANY ($1) "+
+			"AND queue = $2", keys, b.queue)
 		answered, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return added, known, err
@@ -229,7 +232,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {
 	if err != nil {
 		return err
 	}
-	res, err := w.engine.AskQuestion(context.WithValue(ctx, replies{}, recorded), texttosql.Question{ID: q.ID, Text: q.Question, Evidence: q.Evidence})
+	res, err := w.engine.AskQuestion(context.WithValue(ctx, replies{}, recorded),
+		texttosql.Question{ID: q.ID, Text: q.Question, Evidence: q.Evidence})
 	failed := failure.Of(err).Class
 	switch failed {
 	case failure.Key:
@@ -267,7 +271,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[question]) error {
 		}
 	}
 	return pgx.BeginFunc(ctx, w.b.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO batch_answers (id, key, queue, sql, failure, answer, attempt) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO batch_answers (id, key, queue, sql, failure, answer, attempt) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT DO NOTHING`, q.ID, q.Key, w.b.queue, sql, string(failed), text, job.Attempt)
 		if err == nil {
 			_, err = tx.Exec(ctx, "DELETE FROM batch_replies WHERE id = $1 AND key = $2", q.ID, q.Key)
@@ -337,7 +342,8 @@ func (b *batch) status(ctx context.Context, out io.Writer) error {
 
 // results writes the answers as JSON lines, in the order of their IDs.
 func (b *batch) results(ctx context.Context, out io.Writer) error {
-	rows, err := b.pool.Query(ctx, `SELECT json_build_object('id', id, 'sql', sql, 'failure', failure, 'answer', answer)::text FROM batch_answers
+	rows, err := b.pool.Query(ctx,
+		`SELECT json_build_object('id', id, 'sql', sql, 'failure', failure, 'answer', answer)::text FROM batch_answers
 		WHERE queue = $1 ORDER BY id, key`, b.queue)
 	if err != nil {
 		return err

@@ -72,7 +72,8 @@ func opened(t *testing.T, dsn, depends string) *batch {
 }
 
 func newEngine(db *sql.DB, model llm.Model) (*texttosql.Engine, error) {
-	return texttosql.New(db, llm.Chain(model, replied), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(samples))
+	return texttosql.New(db, llm.Chain(model, replied), texttosql.WithStrategy(strategy.SelfConsistency{}),
+		texttosql.WithSamples(samples))
 }
 
 // customers makes a database to ask about.
@@ -81,7 +82,8 @@ func customers(t *testing.T) (path string, db *sql.DB) {
 	path = filepath.Join(t.TempDir(), "shop.sqlite")
 	db, err := sql.Open("sqlite3", path)
 	if err == nil {
-		_, err = db.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada'), (2, 'Bo')")
+		_, err = db.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, " +
+			"'Ada'), (2, 'Bo')")
 		t.Cleanup(func() { db.Close() })
 	}
 	if err != nil {
@@ -100,7 +102,8 @@ const (
 var number = regexp.MustCompile(`an id over (\d+)\?`)
 
 func asked(i int) (text, sql string) {
-	return fmt.Sprintf("How many customers have an id over %d?", i), fmt.Sprintf("SELECT count(*) FROM customers WHERE id > %d", i)
+	return fmt.Sprintf("How many customers have an id over %d?", i),
+		fmt.Sprintf("SELECT count(*) FROM customers WHERE id > %d", i)
 }
 
 // paidModel replies to asked, after it has written down that the call is to be paid for.
@@ -143,8 +146,9 @@ func child(dsn, path string) error {
 	return nil
 }
 
-// TestKills: three processes work and are killed again and again. Each question is answered once, nothing is lost, and what is paid
-// again are the calls that were in flight at a kill. BATCH_KILLS=1 makes it 5,000 questions and 20 kills without a restart at the end.
+// TestKills: three processes work and are killed again and again. Each question is answered once, nothing is lost, and
+// what is paid again are the calls that were in flight at a kill. BATCH_KILLS=1 makes it 5,000 questions and 20 kills
+// without a restart at the end.
 func TestKills(t *testing.T) {
 	questions, kills, full := 200, 4, os.Getenv("BATCH_KILLS") != ""
 	if full {
@@ -160,7 +164,8 @@ func TestKills(t *testing.T) {
 		fmt.Fprintf(&file, "{\"id\": \"%d\", \"question\": %q}\n", i, text)
 	}
 	for _, want := range [][2]int{{questions, 0}, {0, questions}} { // the second finds them
-		if added, known, err := b.add(t.Context(), strings.NewReader(file.String())); err != nil || added != want[0] || known != want[1] {
+		if added, known, err := b.add(t.Context(), strings.NewReader(file.String())); err != nil || added != want[0] ||
+			known != want[1] {
 			t.Fatalf("%d added, %d known, %v", added, known, err)
 		}
 	}
@@ -191,7 +196,8 @@ func TestKills(t *testing.T) {
 		for one(t, b, fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'w%d'", names[i])) > 0 {
 			time.Sleep(time.Millisecond) // the server ends what it had been sent
 		}
-		inFlight += one(t, b, fmt.Sprintf(`SELECT count(*) FROM (SELECT DISTINCT question, hash, sample FROM paid WHERE pid = %d) AS p
+		inFlight += one(t, b,
+			fmt.Sprintf(`SELECT count(*) FROM (SELECT DISTINCT question, hash, sample FROM paid WHERE pid = %d) AS p
 			WHERE NOT EXISTS (SELECT FROM batch_answers AS a WHERE a.id = p.question)
 			AND NOT EXISTS (SELECT FROM batch_replies AS r WHERE r.id = p.question
 				AND convert_from(r.line, 'UTF8')::json ->> 'hash' = p.hash AND (convert_from(r.line, 'UTF8')::json ->> 'draw')::int = p.sample)`, pid))
@@ -212,7 +218,8 @@ func TestKills(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	rows, err := b.pool.Query(t.Context(), "SELECT id, sql, failure, answer->'rows' IS NOT NULL AND answer->'trace' IS NOT NULL FROM batch_answers")
+	rows, err := b.pool.Query(t.Context(), "SELECT id, sql, failure, answer->'rows' IS NOT NULL "+
+		"AND answer->'trace' IS NOT NULL FROM batch_answers")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,19 +237,23 @@ func TestKills(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	paid, needed := one(t, b, "SELECT count(*) FROM paid"), one(t, b, "SELECT count(*) FROM (SELECT DISTINCT question, hash, sample FROM paid) AS p")
+	paid, needed := one(t, b, "SELECT count(*) FROM paid"),
+		one(t, b, "SELECT count(*) FROM (SELECT DISTINCT question, hash, sample FROM paid) AS p")
 	again := paid - needed
 	completed := one(t, b, "SELECT count(*) FROM river_job WHERE state = 'completed'")
 	left := one(t, b, "SELECT count(*) FROM batch_replies")
-	if len(answers) != questions || completed != questions || left != 0 || needed != 2*questions { // two equal ones of three settle a vote
+	// two equal ones of three settle a vote
+	if len(answers) != questions || completed != questions || left != 0 || needed != 2*questions {
 		t.Errorf("%d answers, %d jobs completed, %d replies left, %d calls needed", len(answers), completed, left, needed)
 	}
 	if again > inFlight {
 		t.Errorf("%d calls paid again, %d were in flight at the kills", again, inFlight)
 	}
 	t.Logf("%d questions, %d kills: %d calls needed, %d paid again (%d in flight at the kills, at most %d possible), "+
-		"%d questions taken over; last kill after %v, all after %v", questions, kills, needed, again, inFlight, kills*parallel*samples,
-		one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"), killed.Round(time.Second/10), time.Since(begin).Round(time.Second/10))
+		"%d questions taken over; last kill after %v, all after %v", questions, kills, needed, again, inFlight,
+		kills*parallel*samples,
+		one(t, b, "SELECT count(*) FROM batch_answers WHERE attempt > 1"), killed.Round(time.Second/10),
+		time.Since(begin).Round(time.Second/10))
 }
 
 func one(t *testing.T, b *batch, query string) (n int) {
@@ -328,19 +339,22 @@ func TestClasses(t *testing.T) {
 	if err := b.status(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := "1 jobs cancelled\n5 jobs completed\n3 answered\n1 without an answer: no-answer\n1 without an answer: provider\n"
+	want := "1 jobs cancelled\n5 jobs completed\n3 answered\n1 without an answer: no-answer\n1 without an answer: " +
+		"provider\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 }
 
-// TestLeases: a question that another process works on stays with it for its own deadline, whatever that of the process is which
-// looks for the dead; and work goes on over connections that break.
+// TestLeases: a question that another process works on stays with it for its own deadline, whatever that of the process
+// is which looks for the dead; and work goes on over connections that break.
 func TestLeases(t *testing.T) {
 	dsn := newDSN(t)
 	slow, quick := opened(t, dsn, "slow"), opened(t, dsn, "quick")
 	slow.deadline, quick.deadline = 20*time.Second, time.Second
-	if _, _, err := slow.add(t.Context(), strings.NewReader(`{"id": "3", "question": "How many customers?"} {"id": "30", "question": "How many?"}`)); err != nil {
+	if _, _, err := slow.add(t.Context(),
+		strings.NewReader(`{"id": "3", "question": "How many customers?"} {"id": "30", "question": "How many?"}`)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	_, db := customers(t)
@@ -352,7 +366,8 @@ func TestLeases(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another process has worked on the jobs for as many seconds as their IDs say.
-	exec1(t, slow, "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 s' * (args ->> 'id')::int, attempted_by = '{other}'")
+	exec1(t, slow, "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 s' * (args "+
+		"->> 'id')::int, attempted_by = '{other}'")
 	c, err := quick.client(&worker{b: quick, engine: e}, 1)
 	if err == nil {
 		err = c.Start(t.Context())
@@ -360,7 +375,8 @@ func TestLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for one(t, slow, "SELECT count(*) FROM river_job WHERE args ->> 'id' = '30' AND state = 'running'") > 0 { // else the test ends by its deadline
+	// else the test ends by its deadline
+	for one(t, slow, "SELECT count(*) FROM river_job WHERE args ->> 'id' = '30' AND state = 'running'") > 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if one(t, slow, "SELECT count(*) FROM river_job WHERE args ->> 'id' = '3' AND state = 'running'") != 1 {
@@ -374,13 +390,15 @@ func TestLeases(t *testing.T) {
 	go func() { ended <- slow.work(context.WithoutCancel(t.Context()), e, 1) }()
 	for range 5 {
 		time.Sleep(500 * time.Millisecond)
-		quick.pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		quick.pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
+			"WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("connections that broke: %v", err)
 	}
 	var left string
-	err = slow.pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(concat_ws(' ', j.args ->> 'id', j.state, a.failure, j.errors), '; '), '')
+	err = slow.pool.QueryRow(t.Context(),
+		`SELECT coalesce(string_agg(concat_ws(' ', j.args ->> 'id', j.state, a.failure, j.errors), '; '), '')
 		FROM river_job j LEFT JOIN batch_answers a ON a.id = j.args ->> 'id' WHERE a.failure IS DISTINCT FROM ''`).Scan(&left)
 	if err != nil || left != "" {
 		t.Errorf("without an answer: %s %v", left, err)
@@ -455,12 +473,14 @@ func TestRun(t *testing.T) {
 		!strings.Contains(out.String(), `"sql" : "SELECT count(*) FROM customers`) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	for why, args := range map[string]string{"no verb": "", "another verb": "play", "no file": "add", "a file that is not there": "add /none"} {
+	for why, args := range map[string]string{"no verb": "", "another verb": "play", "no file": "add",
+		"a file that is not there": "add /none"} {
 		if err := run(t.Context(), flags(args), io.Discard, getenv); err == nil {
 			t.Errorf("%s is no error", why)
 		}
 	}
-	if err := run(t.Context(), []string{"status"}, io.Discard, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "BATCH_DSN") {
+	if err := run(t.Context(), []string{"status"}, io.Discard, func(string) string { return "" }); err == nil ||
+		!strings.Contains(err.Error(), "BATCH_DSN") {
 		t.Errorf("without a DSN: %v", err)
 	}
 }

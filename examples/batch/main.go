@@ -1,5 +1,5 @@
-// Batch answers more questions than one machine can: they are jobs of River (riverqueue.com) on PostgreSQL, and any number of
-// processes on any number of machines work on them.
+// Batch answers more questions than one machine can: they are jobs of River (riverqueue.com) on PostgreSQL, and any
+// number of processes on any number of machines work on them.
 //
 //	export BATCH_DSN=postgres://me@host/batch
 //	go run . -db shop.db -model openai:gpt-4o-mini add questions.jsonl   # {"id": "1", "question": "…", "evidence": "…"} a line
@@ -13,9 +13,9 @@
 // stored as soon as it arrives. If a process is killed, another one takes its question after -deadline and half a
 // minute. Only the calls in flight are paid for again.
 //
-// What may pass (a rate limit, a provider or a database that is down, a deadline) is tried again, later and later, up to 25 times. What will
-// not (no statement passes, content that is declined) is an answer too: its class is in the column failure. A refused key pauses
-// the queue for everybody; "add" with the same questions goes on.
+// What may pass (a rate limit, a provider or a database that is down, a deadline) is tried again, later and later, up
+// to 25 times. What will not (no statement passes, content that is declined) is an answer too: its class is in the
+// column failure. A refused key pauses the queue for everybody; "add" with the same questions goes on.
 package main
 
 import (
@@ -53,7 +53,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	path := flags.String("db", "", "the SQLite `file` that is asked")
 	samples := flags.Int("n", 5, "statements that are sampled for a question")
 	parallel := flags.Int("parallel", 8, "questions that this process works on at a time")
-	deadline := flags.Duration("deadline", 2*time.Minute, "the longest that a question that is added may take; a dead process's questions are taken over after it")
+	deadline := flags.Duration("deadline", 2*time.Minute,
+		"the longest that a question that is added may take; a dead process's questions are taken over after it")
 	flags.SetOutput(io.Discard) // main tells the error, once
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -85,7 +86,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	if err != nil {
 		return err
 	}
-	b, err := open(ctx, getenv("BATCH_DSN"), fmt.Sprint(known.Fingerprint(), " ", llm.NameOf(model), " ", *samples), *deadline)
+	b, err := open(ctx, getenv("BATCH_DSN"), fmt.Sprint(known.Fingerprint(), " ", llm.NameOf(model), " ", *samples),
+		*deadline)
 	if err != nil {
 		return err
 	}

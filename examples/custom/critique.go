@@ -47,7 +47,8 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 	if problem == "" {
 		tables, _ := env.SchemaSection(ctx, schema.Renderer{}, env.Schema, 0) // where ctx ended the call fails too
 		reply, err := model.Complete(ctx, strategy.Sampler{Purpose: "critique"}.Request(env, 0, []llm.Message{
-			{Role: llm.System, Text: env.System("Does the statement answer the question? Reply OK, or say in one line what is wrong.\n")},
+			{Role: llm.System,
+				Text: env.System("Does the statement answer the question? Reply OK, or say in one line what is wrong.\n")},
 			{Role: llm.User, Text: tables + t.Section() + "### Statement\n" + strategy.CodeBlock(draft.SQL)},
 		}))
 		if err != nil {
@@ -57,7 +58,8 @@ func (Critique) Generate(ctx context.Context, env *strategy.Env, t strategy.Task
 	}
 	if !strings.HasPrefix(strings.ToUpper(problem), "OK") {
 		messages = append(messages, llm.Message{Role: llm.Assistant, Text: strategy.CodeBlock(draft.SQL)},
-			llm.Message{Role: llm.User, Text: "### Problem\n" + env.ErrorLine(problem) + "\nWrite a better statement in one ```sql block.\n"})
+			llm.Message{Role: llm.User, Text: "### Problem\n" + env.ErrorLine(problem) +
+				"\nWrite a better statement in one ```sql block.\n"})
 		if revised, err := try("revise"); err == nil && revised.Rejected == "" {
 			out.Note("the draft was revised: %s", problem)
 			out.Candidates[0].Rejected = problem

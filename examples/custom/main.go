@@ -31,10 +31,12 @@ var replies []byte
 
 // solved are questions about the shop with their answers, to show in prompts.
 var solved = []memory.Exemplar{
-	{Question: "Which customers in France never ordered?", SQL: "SELECT name FROM customers WHERE country = 'France' AND id NOT IN (SELECT customer_id FROM orders)"},
+	{Question: "Which customers in France never ordered?",
+		SQL: "SELECT name FROM customers WHERE country = 'France' AND id NOT IN (SELECT customer_id FROM orders)"},
 	{Question: "How many orders are open?", SQL: "SELECT count(*) FROM orders WHERE status = 'open'"},
 	{Question: "Which product has the highest price?", SQL: "SELECT name FROM products ORDER BY price DESC LIMIT 1"},
-	{Question: "How many pieces of the Kite were sold?", SQL: "SELECT sum(i.quantity) FROM order_items AS i JOIN products AS p ON p.id = i.product_id WHERE p.name = 'Kite'"},
+	{Question: "How many pieces of the Kite were sold?",
+		SQL: "SELECT sum(i.quantity) FROM order_items AS i JOIN products AS p ON p.id = i.product_id WHERE p.name = 'Kite'"},
 }
 
 func main() {
@@ -79,7 +81,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	defer closeDB()
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithMemory(memory.Options{Exemplars: solved}))
+	engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}),
+		texttosql.WithMemory(memory.Options{Exemplars: solved}))
 	if err != nil {
 		return err
 	}

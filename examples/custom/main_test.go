@@ -20,7 +20,8 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), nil, &out, none); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"none is called", "Noor Hughes", "the draft was revised: count(*) counts lines", "no such column: state", "16\n"} {
+	for _, part := range []string{"none is called", "Noor Hughes", "the draft was revised: count(*) counts lines",
+		"no such column: state", "16\n"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("no %q in\n%s", part, out.String())
 		}
@@ -67,7 +68,8 @@ func TestCritique(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer closeDB()
-			engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}), texttosql.WithMemory(memory.Options{Exemplars: solved}))
+			engine, err := texttosql.New(db, model, texttosql.WithStrategy(Critique{}),
+				texttosql.WithMemory(memory.Options{Exemplars: solved}))
 			if err != nil {
 				t.Fatal(err)
 			}

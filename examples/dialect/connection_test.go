@@ -56,7 +56,8 @@ func TestWalls(t *testing.T) {
 	})
 	_, db := single(t, ":memory:", blind, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}})
 	for _, text := range []string{
-		"SELECT password FROM users", "SELECT count(*) FROM users", "SELECT sql FROM sqlite_master", "SELECT load_extension('x')",
+		"SELECT password FROM users", "SELECT count(*) FROM users", "SELECT sql FROM sqlite_master",
+		"SELECT load_extension('x')",
 		"SELECT json_group_array(a) FROM t", "SELECT 1 WHERE 's3cret-1' IN (SELECT password FROM users)",
 	} {
 		var refused *exec.RefusedError
@@ -124,7 +125,8 @@ func TestMemory(t *testing.T) {
 	pool, db := single(t, ":memory:", Dialect{}, exec.Config{})
 	for range 2 {
 		var limit *exec.LimitError
-		if _, err := db.QueryWithin(t.Context(), engine().Endless, exec.Bounds{Timeout: 500 * time.Millisecond}); !errors.As(err, &limit) {
+		if _, err := db.QueryWithin(t.Context(), engine().Endless,
+			exec.Bounds{Timeout: 500 * time.Millisecond}); !errors.As(err, &limit) {
 			t.Errorf("an endless statement: %v", err)
 		}
 		if table, err := db.Query(t.Context(), "SELECT a FROM t"); err != nil || len(table.Rows) != 5 {
@@ -145,7 +147,8 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"SELECT a, a, b, c, e FROM d -- all":             "[a a b c e] [[2001-02-03 2001-02-03 1 2001-02-03T04:05:06Z 7] [1999 1999 [1] <nil> yes]]",
+		"SELECT a, a, b, c, e FROM d -- all": "[a a b c e] [[2001-02-03 2001-02-03 1 2001-02-03T04:05:06Z 7] " +
+			"[1999 1999 [1] <nil> yes]]",
 		"SELECT * FROM d ORDER BY a":                     `[a b c e f "g] [[1999 [1] <nil> yes 0.5] [2001-02-03 1 2001-02-03T04:05:06Z 7 never]]`,
 		"SELECT a FROM d ORDER BY b DESC LIMIT 1":        "[a] [[1999]]",
 		"SELECT a FROM d UNION SELECT 0 ORDER BY 1 DESC": "[a] [[2001-02-03] [1999] [0]]",
@@ -164,13 +167,15 @@ func TestStored(t *testing.T) {
 func TestFunctions(t *testing.T) {
 	called := 0
 	for _, name := range []string{"dialect_own", "soundex"} {
-		sqlite.MustRegisterDeterministicScalarFunction(name, 1, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+		sqlite.MustRegisterDeterministicScalarFunction(name, 1, func(*sqlite.FunctionContext, []driver.Value) (driver.Value,
+			error) {
 			called++
 			return int64(1), nil
 		})
 	}
 	_, db := single(t, ":memory:", Dialect{}, exec.Config{})
-	for _, text := range []string{"SELECT dialect_own('x')", "SELECT soundex('x')", "SELECT a FROM t WHERE a = SOUNDEX('x')"} {
+	for _, text := range []string{"SELECT dialect_own('x')", "SELECT soundex('x')",
+		"SELECT a FROM t WHERE a = SOUNDEX('x')"} {
 		var refused *exec.RefusedError
 		if _, err := db.Query(t.Context(), text); !errors.As(err, &refused) || refused.Reason != "function" {
 			t.Errorf("%s: %v", text, err)
@@ -189,20 +194,25 @@ func TestFunctions(t *testing.T) {
 func TestErrors(t *testing.T) {
 	_, db := single(t, ":memory:", Dialect{}, exec.Config{})
 	for text, want := range map[string]string{
-		"SELECT x FROM t":                                                   "invalid statement (schema): no such column: x",
-		"SELECT a FROM gone":                                                "invalid statement (schema): no such table: gone",
-		"SELECT a FROM t WHERE":                                             "invalid statement (syntax): incomplete input",
-		"SELECT a FROM t t1, t WHERE ":                                      "invalid statement (syntax): incomplete input",
-		"SELECT sum(count(a)) FROM t":                                       "invalid statement (compile): misuse of aggregate function count()",
-		"SELECT abs(-9223372036854775808)":                                  "invalid statement (run): integer overflow",
-		"SELECT json_extract('{}', b) FROM t":                               "invalid statement (run): bad JSON path: ",
-		"SELECT " + strings.Repeat("1+", 300) + "1":                         "refused (too-complex): Expression tree is too large (maximum depth 200)",
-		"SELECT printf('%.*c', 9000000, 'x')":                               "over the limit on cell",
-		"SELECT " + strings.Repeat("1,", 600) + "1":                         "refused (too-complex): too many columns in result set",
+		"SELECT x FROM t": "invalid statement (schema): no such column: x",
+		"SELECT a FROM gone": "invalid statement (schema): no such table: " +
+			"gone",
+		"SELECT a FROM t WHERE":        "invalid statement (syntax): incomplete input",
+		"SELECT a FROM t t1, t WHERE ": "invalid statement (syntax): incomplete input",
+		"SELECT sum(count(a)) FROM t": "invalid statement (compile): " +
+			"misuse of aggregate function count()",
+		"SELECT abs(-9223372036854775808)":    "invalid statement (run): integer overflow",
+		"SELECT json_extract('{}', b) FROM t": "invalid statement (run): bad JSON path: ",
+		"SELECT " + strings.Repeat("1+", 300) + "1": "refused (too-complex): " +
+			"Expression tree is too large (maximum depth 200)",
+		"SELECT printf('%.*c', 9000000, 'x')": "over the limit on cell",
+		"SELECT " + strings.Repeat("1,", 600) + "1": "refused (too-complex): " +
+			"too many columns in result set",
 		"SELECT a FROM t WHERE a IN (" + strings.Repeat("1,", 15000) + "1)": "",
 	} {
 		_, err := db.Query(t.Context(), text)
-		if got := fmt.Sprint(err); want == "" && err != nil && !exec.IsRejection(err) || !strings.HasPrefix(got, "exec: "+want) && want != "" {
+		if got := fmt.Sprint(err); want == "" && err != nil && !exec.IsRejection(err) ||
+			!strings.HasPrefix(got, "exec: "+want) && want != "" {
 			t.Errorf("%.60s: %s, want %s", text, got, want)
 		}
 	}
@@ -244,12 +254,14 @@ func policies() (all []exectest.PolicyCase) {
 		`SELECT "PassWord" FROM main.USERS`, "SELECT users.'password' FROM users", "SELECT [password] FROM 'users'",
 		"SELECT 'users'.'password' FROM users", "SELECT 1 LIMIT (SELECT length(password) FROM users)",
 		"SELECT (1, 'a', 'b', 'c', 'd') IN users", "SELECT count(*) FROM keyring JOIN users USING ('password')",
-		"SELECT count(*) FROM keyring JOIN users USING/**/(\n--\n[PASSWORD])", "SELECT id FROM users INDEXED BY users_password",
+		"SELECT count(*) FROM keyring JOIN users USING/**/(\n--\n[PASSWORD])",
+		"SELECT id FROM users INDEXED BY users_password",
 		"SELECT shout FROM users", "SELECT twice FROM users")
 	add(column, "column", // a star whose table a text reader may mistake
 		"SELECT minus.* FROM users minus, (SELECT 1 FROM t AS minus)", "SELECT u.* FROM (users) AS u, (SELECT 1 FROM t AS u)",
 		"SELECT u.* FROM ((users)) u, (SELECT 1 FROM t AS u)", "SELECT u.* FROM (users JOIN t) AS u, (SELECT 1 FROM t AS u)",
-		"SELECT 'u'.* FROM users 'u', (SELECT 1 FROM t AS u)", "SELECT window.* FROM users window, (SELECT 1 FROM t AS window)",
+		"SELECT 'u'.* FROM users 'u', (SELECT 1 FROM t AS u)",
+		"SELECT window.* FROM users window, (SELECT 1 FROM t AS window)",
 		"SELECT for.* FROM users AS for, (SELECT 1 FROM t AS for)",
 		"SELECT m.* FROM users m, main.users AS a, (WITH users AS (SELECT 1) SELECT 1 FROM users), (SELECT 1 FROM t AS m)",
 		"SELECT ALL * FROM users", "SELECT DISTINCT * FROM users", "SELECT 1, * FROM users",
@@ -259,7 +271,8 @@ func policies() (all []exectest.PolicyCase) {
 	add(exec.Policy{DenyColumns: []string{"users.id"}}, "any", "SELECT title FROM named")
 	add(column, "any", "SELECT p FROM hidden")
 	add(exec.Policy{DenyTables: []string{"users"}}, "table",
-		"SELECT rowid FROM users", "SELECT EXISTS (SELECT 1 FROM main.users)", "SELECT count(*) FROM t, orders NATURAL JOIN users",
+		"SELECT rowid FROM users", "SELECT EXISTS (SELECT 1 FROM main.users)",
+		"SELECT count(*) FROM t, orders NATURAL JOIN users",
 		"SELECT 1 FROM 'users'", "SELECT 1 IN users", "SELECT number FROM named")
 	add(none, "table", // what belongs to SQLite, or to a module
 		"SELECT sql FROM sqlite_master", "SELECT name FROM temp.sqlite_master", "SELECT title FROM docs",
@@ -267,15 +280,20 @@ func policies() (all []exectest.PolicyCase) {
 		"SELECT 1 FROM pragma_compile_options", "SELECT 1 FROM json_each('[]') WHERE 1 IN pragma_compile_options",
 		"WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g NATURAL JOIN sqlite_master", "SELECT * FROM broken")
 	add(none, "function",
-		"SELECT json_group_array(a) FROM t", `SELECT "load_extension"('x')`, "SELECT [load_extension]('x')", "SELECT all_a FROM counted",
+		"SELECT json_group_array(a) FROM t", `SELECT "load_extension"('x')`, "SELECT [load_extension]('x')",
+		"SELECT all_a FROM counted",
 		"SELECT 1 FROM 'pragma_table_info'('users')", "SELECT b MATCH 'a' FROM t",
 		"WITH load_extension(x) AS (SELECT 1) SELECT load_extension('x') FROM load_extension")
-	add(exec.Policy{AllowFunctions: []string{"JSON_Group_Array"}}, "", "SELECT Json_group_array(a) FROM t", "SELECT all_a FROM counted")
+	add(exec.Policy{AllowFunctions: []string{"JSON_Group_Array"}}, "", "SELECT Json_group_array(a) FROM t",
+		"SELECT all_a FROM counted")
 	// What this dialect refuses in excess, having no parser.
 	add(column, "column",
-		"WITH c AS (SELECT id FROM users) SELECT * FROM c",                                                // a star without a table is every table's
-		"SELECT k.password FROM keyring AS k JOIN users AS u ON u.name = k.note",                          // a name is every table's
-		"SELECT name password FROM users", "WITH c(password) AS (SELECT name FROM users) SELECT 1 FROM c", // an alias without AS is a name
+		// a star without a table is every table's
+		"WITH c AS (SELECT id FROM users) SELECT * FROM c",
+		// a name is every table's
+		"SELECT k.password FROM keyring AS k JOIN users AS u ON u.name = k.note",
+		// an alias without AS is a name
+		"SELECT name password FROM users", "WITH c(password) AS (SELECT name FROM users) SELECT 1 FROM c",
 	)
 	return all
 }
@@ -284,7 +302,8 @@ func policies() (all []exectest.PolicyCase) {
 // opened costs nothing else.
 func TestSchema(t *testing.T) {
 	pool, db := single(t, filepath.Join(t.TempDir(), "test.db"), Dialect{}, exec.Config{})
-	_, err := pool.Exec(`CREATE TABLE Parent(b INT DEFAULT (1 + 1), a INT NOT NULL, c AS (a || b), PRIMARY KEY (a, b)) WITHOUT ROWID;
+	_, err := pool.Exec(
+		`CREATE TABLE Parent(b INT DEFAULT (1 + 1), a INT NOT NULL, c AS (a || b), PRIMARY KEY (a, b)) WITHOUT ROWID;
 		CREATE TABLE child(x, y, z REFERENCES gone(z), FOREIGN KEY (x, y) REFERENCES parent, UNIQUE (y, x));
 		CREATE UNIQUE INDEX one ON child(z); CREATE UNIQUE INDEX expressed ON child(z, x + 1);
 		CREATE UNIQUE INDEX partial ON child(x) WHERE y > 1;

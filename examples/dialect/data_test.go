@@ -151,8 +151,8 @@ func compare(t *testing.T, pool *sql.DB, id string, statements []string) (compar
 	return compared, refused
 }
 
-// bracketed reports whether a text may have a bracketed join. SQLite makes a SELECT * of one, so its authorizer hears of
-// every column of the tables in it.
+// bracketed reports whether a text may have a bracketed join. SQLite makes a SELECT * of one, so its authorizer hears
+// of every column of the tables in it.
 func bracketed(text string) bool {
 	return slices.ContainsFunc(inBracket.FindAllStringSubmatch(text, -1), func(m []string) bool {
 		return !strings.EqualFold(m[1], "SELECT") && !strings.EqualFold(m[1], "WITH") && !strings.EqualFold(m[1], "VALUES")
@@ -167,7 +167,8 @@ func authorized(t *testing.T, conn *sql.Conn, text string) (reads []string, comp
 		c := dc.(interface {
 			RegisterAuthorizer(sqlite.AuthorizerFn) error
 		})
-		return c.RegisterAuthorizer(func(op sqlite.AuthorizerActionCode, table, column, _, _ string) sqlite.AuthorizerReturnCode {
+		return c.RegisterAuthorizer(func(op sqlite.AuthorizerActionCode, table, column, _,
+			_ string) sqlite.AuthorizerReturnCode {
 			if op == sqlite.AuthRead {
 				reads = append(reads, strings.ToLower(table+"."+column))
 			}

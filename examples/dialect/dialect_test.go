@@ -70,7 +70,8 @@ func engine() exectest.Engine {
 		InProcess: true,
 		Fault:     errors.New("disk I/O error: injected"),
 		Values: []exectest.Value{
-			{SQL: "x'00ff'", Want: []byte{0, 255}}, {SQL: "0.5", Want: 0.5}, {SQL: "CAST('2001-02-03' AS DATE)", Want: int64(2001)},
+			{SQL: "x'00ff'", Want: []byte{0, 255}}, {SQL: "0.5", Want: 0.5},
+			{SQL: "CAST('2001-02-03' AS DATE)", Want: int64(2001)},
 			{SQL: "d FROM (SELECT date('2001-02-03') AS d)", Want: "2001-02-03"},
 		},
 		Policies:     policies(),

@@ -205,8 +205,8 @@ func (c *connection) Explain(ctx context.Context, s *exec.Statement) (p exec.Pla
 }
 
 // Run implements [exec.Conn]. The driver makes times of the texts in columns of some types. In such a statement the
-// columns become expressions, which have no type. The order of rows stays: SQLite keeps that of a subquery in FROM where
-// the query around it has neither an order nor a join.
+// columns become expressions, which have no type. The order of rows stays: SQLite keeps that of a subquery in FROM
+// where the query around it has neither an order nor a join.
 func (c *connection) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
 	columns, err := c.inner.(interface {
 		ColumnInfo(text string) ([]sqlite.ColumnInfo, error)

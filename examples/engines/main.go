@@ -8,10 +8,12 @@
 //	go run . -model … -db 'https://me@host:8443?catalog=hive&schema=shop' "…"  # Trino
 //	go run . -db 'https://admin@host:8443?catalog=hive&schema=shop' -policy policy.json -rules texttosql
 //
-// The last one prints rules for Trino's file-based access control, by which the server itself holds the user "texttosql" to a policy.
+// The last one prints rules for Trino's file-based access control, by which the server itself holds the user
+// "texttosql" to a policy.
 //
-// Without -db it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program. docs/safety.md
-// has a role with few rights for each engine. The command, texttosql, finds driver and dialect in the same way.
+// Without -db it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program.
+// docs/safety.md has a role with few rights for each engine. The command, texttosql, finds driver and dialect in the
+// same way.
 package main
 
 import (
@@ -53,7 +55,8 @@ func main() {
 func run(ctx context.Context, args []string, stdout io.Writer, getenv func(string) string) error {
 	flags := flag.NewFlagSet("engines", flag.ContinueOnError)
 	spec := flags.String("model", "", "the model to ask: openai:NAME, ollama:NAME or anthropic:NAME")
-	dsn := flags.String("db", "", "the database: a DSN of its driver, or a `file` or folder for DuckDB; default: TEXTTOSQL_DSN")
+	dsn := flags.String("db", "", "the database: a DSN of its driver, or a `file` or folder for DuckDB; default: "+
+		"TEXTTOSQL_DSN")
 	file := flags.String("policy", "", "JSON `file` of what may be read, as exec.ReadPolicy reads it")
 	user := flags.String("rules", "", "print Trino's rules of the policy for this `user`, and ask nothing")
 	flags.SetOutput(io.Discard) // main tells the error, once
@@ -131,7 +134,8 @@ func open(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, err er
 	case strings.HasPrefix(dsn, "https://"), strings.HasPrefix(dsn, "http://"):
 		c, err := driver.ParseDSN(dsn)
 		if err != nil || c.Catalog == "" {
-			return nil, nil, errors.New("want https://USER:PASSWORD@HOST:PORT?catalog=CATALOG&schema=SCHEMA") // err may have the password
+			// err may have the password
+			return nil, nil, errors.New("want https://USER:PASSWORD@HOST:PORT?catalog=CATALOG&schema=SCHEMA")
 		}
 		pool, err = sql.Open("trino", dsn)
 		return pool, trino.Dialect{}, err
@@ -143,7 +147,8 @@ func open(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, err er
 		if err := pool.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 			return nil, nil, errors.Join(err, pool.Close())
 		}
-		return pool, mysql.Dialect{MariaDB: strings.Contains(version, "MariaDB")}, nil // a server in ANSI mode needs a field more
+		// a server in ANSI mode needs a field more
+		return pool, mysql.Dialect{MariaDB: strings.Contains(version, "MariaDB")}, nil
 	case strings.Contains(dsn, "@"):
 		return nil, nil, errors.New("the database is of no engine that is known here")
 	}
@@ -156,7 +161,8 @@ func open(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, err er
 }
 
 // rules prints the rules by which Trino itself holds a policy for a user. The user of the DSN has to see everything.
-func rules(ctx context.Context, out io.Writer, pool *sql.DB, d exec.Dialect, dsn, user string, policy exec.Policy) error {
+func rules(ctx context.Context, out io.Writer, pool *sql.DB, d exec.Dialect, dsn, user string,
+	policy exec.Policy) error {
 	c, err := driver.ParseDSN(dsn)
 	if d.Language().Name != "trino" || err != nil {
 		return errors.New("-rules: only Trino has such rules; docs/safety.md has a role for the others")
@@ -182,12 +188,14 @@ func reports() (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "texttosql-reports-"); err != nil {
 		return "", err
 	}
-	for name, text := range map[string]string{"customers.csv": "id,name\n1,Ada\n2,Bo\n", "orders.csv": "id,customer_id\n1,1\n2,1\n3,2\n"} {
+	for name, text := range map[string]string{"customers.csv": "id,name\n1,Ada\n2,Bo\n",
+		"orders.csv": "id,customer_id\n1,1\n2,1\n3,2\n"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder, err
 }
 
 var scripted = llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{Text: "SELECT c.name, count(*) AS orders FROM customers AS c JOIN orders AS o ON o.customer_id = c.id GROUP BY c.name ORDER BY c.name"}, nil
+	return llm.Response{Text: "SELECT c.name, count(*) AS orders FROM customers AS c JOIN orders AS o " +
+		"ON o.customer_id = c.id GROUP BY c.name ORDER BY c.name"}, nil
 })

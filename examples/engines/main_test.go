@@ -107,7 +107,8 @@ func TestFaults(t *testing.T) {
 		"another engine":                  {"-model ollama:x -db oracle://u:p4ss@h/d q", "no engine that is known"},
 		"a DuckDB file that is not there": {"-model ollama:x -db nowhere.duckdb q", "nowhere.duckdb: there is no such file"},
 		"a policy that is not there":      {"-model ollama:x -db nowhere.duckdb -policy nowhere.json q", "nowhere.json"},
-		"a misspelt policy":               {"-model ollama:x -db nowhere.duckdb -policy " + file(t, "p", `{"DenyTable":[]}`) + " q", `"DenyTable" is unknown`},
+		"a misspelt policy": {"-model ollama:x -db nowhere.duckdb -policy " + file(t, "p", `{"DenyTable":[]}`) +
+			" q", `"DenyTable" is unknown`},
 	} {
 		out, err := try(t, nil, strings.Fields(tt.args)...)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "p4ss") || out != "" {
@@ -139,11 +140,13 @@ func TestAsk(t *testing.T) {
 				body, _ := io.ReadAll(r.Body)
 				last.Store(string(body))
 				text, _ := json.Marshal("```sql\nSELECT COUNT(*) AS n FROM users\n```")
-				fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, text)
+				fmt.Fprintf(w,
+					`{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, text)
 			}))
 			defer server.Close()
 			env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", "TEXTTOSQL_DSN": dsn}
-			out, err := try(t, env, "-model", "openai:x", "-policy", file(t, "p", `{"DenyColumns":["password"],"DenyTables":["t"]}`), "How many users are there?")
+			out, err := try(t, env, "-model", "openai:x", "-policy",
+				file(t, "p", `{"DenyColumns":["password"],"DenyTables":["t"]}`), "How many users are there?")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +157,8 @@ func TestAsk(t *testing.T) {
 			}
 			prompt, _ := last.Load().(string)
 			title := map[string]string{"postgres": "PostgreSQL", "mysql": "MariaDB"}[engine]
-			if !strings.Contains(prompt, title) || !strings.Contains(prompt, "users") || strings.Contains(prompt, "password") || strings.Contains(prompt, "s3cret") {
+			if !strings.Contains(prompt, title) || !strings.Contains(prompt, "users") || strings.Contains(prompt, "password") ||
+				strings.Contains(prompt, "s3cret") {
 				t.Errorf("the prompt: %s", prompt)
 			}
 			if strings.Contains(out, "p4ss") {

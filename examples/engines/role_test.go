@@ -43,19 +43,22 @@ func TestRoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				for _, text := range map[string][]string{"postgres": {"DROP OWNED BY texttosql", "DROP ROLE texttosql"}, "mysql": {"DROP USER texttosql@'%'"}}[name] {
+				for _, text := range map[string][]string{"postgres": {"DROP OWNED BY texttosql", "DROP ROLE texttosql"},
+					"mysql": {"DROP USER texttosql@'%'"}}[name] {
 					if _, err := root.Exec(text); err != nil {
 						t.Error(err)
 					}
 				}
 			})
-			role := strings.NewReplacer("postgres@", "texttosql:choose%20one@", "root@", "texttosql:choose one@", "?multiStatements=true", "").Replace(dsn)
+			role := strings.NewReplacer("postgres@", "texttosql:choose%20one@", "root@", "texttosql:choose one@",
+				"?multiStatements=true", "").Replace(dsn)
 			pool, dialect, err := open(t.Context(), role)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer pool.Close()
-			for _, refused := range []string{"INSERT INTO t VALUES (9, 'x')", "CREATE TABLE mine(a INTEGER)", "DROP TABLE t", "UPDATE users SET name = 'x'"} {
+			for _, refused := range []string{"INSERT INTO t VALUES (9, 'x')", "CREATE TABLE mine(a INTEGER)", "DROP TABLE t",
+				"UPDATE users SET name = 'x'"} {
 				if name == "postgres" { // anybody may take that setting back
 					refused = "SET transaction_read_only = off; " + refused
 				}

@@ -39,7 +39,8 @@ func fakeTrino(t *testing.T) (dsn string) {
 			for _, a := range answers {
 				if strings.Contains(string(text), a.part) {
 					columns := max(1, strings.Count(strings.SplitN(a.rows, "],[", 2)[0], ",")+1)
-					pending[id] = fmt.Sprintf(`{"id":%q,"columns":[%s],"data":[%s],"stats":{"state":"FINISHED"}}`, id, column+strings.Repeat(","+column, columns-1), a.rows)
+					pending[id] = fmt.Sprintf(`{"id":%q,"columns":[%s],"data":[%s],"stats":{"state":"FINISHED"}}`, id,
+						column+strings.Repeat(","+column, columns-1), a.rows)
 					break
 				}
 			}
@@ -47,7 +48,8 @@ func fakeTrino(t *testing.T) (dsn string) {
 			return
 		}
 		if r.URL.Path == "/v1/info" {
-			io.WriteString(w, `{"nodeVersion":{"version":"435"},"environment":"test","coordinator":true,"starting":false,"uptime":"1.00m"}`)
+			io.WriteString(w,
+				`{"nodeVersion":{"version":"435"},"environment":"test","coordinator":true,"starting":false,"uptime":"1.00m"}`)
 			return
 		}
 		io.WriteString(w, pending[strings.TrimPrefix(r.URL.Path, "/")])

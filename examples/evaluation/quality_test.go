@@ -1,5 +1,6 @@
-// Package evaluation holds an engine against labelled questions in CI: a change of model, prompt or schema that makes it worse than you
-// allow fails the build. Copy this file, testdata/questions.jsonl and evaluation.yml, and put your database and your model in.
+// Package evaluation holds an engine against labelled questions in CI: a change of model, prompt or schema that makes
+// it worse than you allow fails the build. Copy this file, testdata/questions.jsonl and evaluation.yml, and put your
+// database and your model in.
 //
 //	go test ./examples/evaluation -v                              # a scripted model
 //	MODEL=openai:gpt-5-mini go test ./examples/evaluation -v      # a real one
@@ -24,8 +25,8 @@ import (
 	"github.com/texttosql/texttosql/texttosqltest"
 )
 
-// least is the share of right answers below which the build fails. With few questions one more wrong one is no proof: the interval
-// that is printed says how much one can know.
+// least is the share of right answers below which the build fails. With few questions one more wrong one is no proof:
+// the interval that is printed says how much one can know.
 const least = 0.6
 
 // openShop makes an engine over a new shop, and returns the path of its database.
@@ -99,7 +100,8 @@ func TestQuality(t *testing.T) {
 // scripted is a model that answers two of three questions right.
 var scripted = llm.Named("scripted", &llmtest.Script{Rules: []llmtest.Rule{
 	{Contains: "never ordered", Repeat: true,
-		Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id FROM orders)")},
+		Replies: llmtest.Texts("SELECT name FROM customers WHERE country = 'USA' AND id NOT IN (SELECT customer_id " +
+			"FROM orders)")},
 	{Contains: "How many orders", Repeat: true, Replies: llmtest.Texts("SELECT count(*) FROM orders")},
 	{Contains: "humidity", Repeat: true, Replies: llmtest.Texts("No table has anything about humidity.")},
 	{Repeat: true, Replies: llmtest.Texts("SELECT name FROM customers")},

@@ -3,8 +3,8 @@
 //	go run ./examples/knowledge                                          # a small shop, and knowledge.json
 //	go run ./examples/knowledge -db acme.sqlite -dbt semantic_manifest.json -metrics loss_payment_amount -by claim.company_claim_number
 //
-// It reads the file, checks it in the database, leaves out what does not hold, and prints the statement and the rows. The second
-// line takes a dbt project: dbt's insurance benchmark (dbt-labs/semantic-layer-llm-benchmarking) is one.
+// It reads the file, checks it in the database, leaves out what does not hold, and prints the statement and the rows.
+// The second line takes a dbt project: dbt's insurance benchmark (dbt-labs/semantic-layer-llm-benchmarking) is one.
 package main
 
 import (
@@ -121,7 +121,8 @@ func open(path string) (*sql.DB, func(), error) {
 	if path == "" {
 		return shop.Open("")
 	}
-	pool, err := sql.Open("sqlite3", (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=ro"}).String())
+	pool, err := sql.Open("sqlite3",
+		(&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=ro"}).String())
 	if err != nil {
 		return nil, nil, err
 	}

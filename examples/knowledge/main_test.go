@@ -13,7 +13,8 @@ func TestShop(t *testing.T) {
 	if err := run(t.Context(), nil, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"GROUP BY", "average_order", "verified by the support team, 2026-03-02 (customer: Noor Hughes)", "0 calls of a model"} {
+	for _, want := range []string{"GROUP BY", "average_order",
+		"verified by the support team, 2026-03-02 (customer: Noor Hughes)", "0 calls of a model"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
 		}
@@ -30,9 +31,11 @@ func TestACME(t *testing.T) {
 		t.Skip("TEXTTOSQL_DATA_KNOWLEDGE names no folder")
 	}
 	var out strings.Builder
-	err := run(t.Context(), []string{"-db", filepath.Join(data, "db", "acme.sqlite"), "-dbt", filepath.Join(data, "dbt", "acme", "semantic_manifest.json"),
+	err := run(t.Context(), []string{"-db", filepath.Join(data, "db", "acme.sqlite"), "-dbt",
+		filepath.Join(data, "dbt", "acme", "semantic_manifest.json"),
 		"-metrics", "loss_payment_amount", "-by", "claim.company_claim_number"}, &out)
-	for _, want := range []string{"agreement_identifier is no key: 4 rows, 2 different values", "12312701 |               1,200"} {
+	for _, want := range []string{"agreement_identifier is no key: 4 rows, 2 different values",
+		"12312701 |               1,200"} {
 		if err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q: %v\n%s", want, err, out.String())
 		}

@@ -4,8 +4,8 @@
 //	go run ./examples/quickstart -model openai:gpt-4o-mini "Which customers in the USA never ordered?"
 //	go run ./examples/quickstart -model ollama:qwen2.5-coder -db shop.sqlite "How many orders are open?"
 //
-// It prints the question, the statement, its rows, how sure they are and the cost; with -why also what the confidence is made of.
-// -trace FILE.html writes a page about the last answer.
+// It prints the question, the statement, its rows, how sure they are and the cost; with -why also what the confidence
+// is made of. -trace FILE.html writes a page about the last answer.
 package main
 
 import (
@@ -119,7 +119,8 @@ func report(w io.Writer, r *texttosql.Result, why bool) error {
 	if why {
 		fmt.Fprintln(w, printable(r.Ballot.Explain()))
 	}
-	fmt.Fprintf(w, "%d calls, %s%d tokens, %d samples saved\n", r.Usage.Calls, about, r.Usage.PromptTokens+r.Usage.CompletionTokens, r.Saved)
+	fmt.Fprintf(w, "%d calls, %s%d tokens, %d samples saved\n", r.Usage.Calls, about, r.Usage.PromptTokens+
+		r.Usage.CompletionTokens, r.Saved)
 	for _, a := range r.Ballot.Abstained {
 		fmt.Fprintf(w, "  sample %d had no vote: %s\n", r.Candidates[a.Candidate].Sample, printable(a.Why))
 	}

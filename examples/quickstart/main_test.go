@@ -45,7 +45,8 @@ func TestShowsWhatItIsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte", "All 7 samples agree."} {
+	for _, want := range []string{"had no vote: not-read-only", "was repaired", "samples saved", "Welche Produkte",
+		"All 7 samples agree."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the output", want)
 		}
@@ -68,8 +69,10 @@ func TestBrokenInputs(t *testing.T) {
 		{"unknown model", []string{"-model", "nope:x", "q"}, `model "nope:x": unknown provider`},
 		{"missing key", []string{"-model", "openai:gpt", "q"}, "OPENAI_API_KEY is not set"},
 		{"missing recording", []string{"-model", "replay:/does/not/exist", "q"}, "no such file"},
-		{"unreachable server", []string{"-model", "ollama:x", listed}, "ollama:x: cannot reach http://127.0.0.1:1: connection refused. Is the server running?"},
-		{"missing database", []string{"-model", "ollama:x", "-db", "/does/not/exist.sqlite", "q"}, "/does/not/exist.sqlite: no such file"},
+		{"unreachable server", []string{"-model", "ollama:x", listed},
+			"ollama:x: cannot reach http://127.0.0.1:1: connection refused. Is the server running?"},
+		{"missing database", []string{"-model", "ollama:x", "-db", "/does/not/exist.sqlite", "q"},
+			"/does/not/exist.sqlite: no such file"},
 		{"no database", []string{"-model", "ollama:x", "-db", text, "q"}, "not a database"},
 		{"folder", []string{"-model", "ollama:x", "-db", t.TempDir(), "q"}, "is a folder"},
 		{"empty question", []string{""}, "the question is empty"},
@@ -81,7 +84,8 @@ func TestBrokenInputs(t *testing.T) {
 		{"page that cannot be written", []string{"-trace", "/does/not/exist/page.html", listed}, "/does/not/exist/page.html"},
 	} {
 		_, err := try(t, nobody, tt.args...)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 300 {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") ||
+			len(err.Error()) > 300 {
 			t.Errorf("%s: no clear line with %q: %v", tt.name, tt.want, err)
 		}
 	}
@@ -99,7 +103,8 @@ func TestLiveModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("CREATE TABLE hostile (\"a\x1b[31mb\" TEXT); INSERT INTO hostile VALUES ('\x1b]0;owned\x07\r\u202e\u009b2Jcell')"); err != nil {
+	if _, err := db.Exec("CREATE TABLE hostile (\"a\x1b[31mb\" TEXT); INSERT INTO hostile " +
+		"VALUES ('\x1b]0;owned\x07\r\u202e\u009b2Jcell')"); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
@@ -109,16 +114,20 @@ func TestLiveModel(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		text, _ := json.Marshal("```sql\nSELECT count(*) AS n, '\x1b[2J\u202e' AS x, hostile.* FROM customers, hostile\n```")
-		fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`, text)
+		fmt.Fprintf(w,
+			`{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":8}}`,
+			text)
 	}))
 	defer server.Close()
 	page := filepath.Join(t.TempDir(), "page.html")
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
-	out, err := try(t, env, "-model", "openai:x", "-db", path, "-trace", page, "How many\x1b[31m", "customers", "are there?")
+	out, err := try(t, env, "-model", "openai:x", "-db", path, "-trace", page, "How many\x1b[31m", "customers",
+		"are there?")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"── How many[31m customers are there?", "SELECT count(*) AS n", `a\x1b[31mb`, `\u009b2Jcell`, "tokens, "} {
+	for _, want := range []string{"── How many[31m customers are there?", "SELECT count(*) AS n", `a\x1b[31mb`,
+		`\u009b2Jcell`, "tokens, "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
@@ -148,10 +157,13 @@ func TestProgress(t *testing.T) {
 	defer server.Close()
 	env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1"}
 	var stderr bytes.Buffer
-	if err := run(t.Context(), []string{"-model", "openai:x", "How many?"}, io.Discard, &stderr, func(name string) string { return env[name] }); err != nil {
+	if err := run(t.Context(), []string{"-model", "openai:x", "How many?"}, io.Discard, &stderr, func(name string) string {
+		return env[name]
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stderr.String(), "\rasking the model 0/") || !strings.Contains(stderr.String(), ", 1 s ") || !strings.HasSuffix(stderr.String(), "s \n") {
+	if !strings.Contains(stderr.String(), "\rasking the model 0/") || !strings.Contains(stderr.String(), ", 1 s ") ||
+		!strings.HasSuffix(stderr.String(), "s \n") {
 		t.Errorf("%q", &stderr)
 	}
 }
@@ -225,7 +237,8 @@ func TestReadme(t *testing.T) {
 	_, shown, _ := strings.Cut(string(page), "\n\n```\n")
 	shown, _, _ = strings.Cut(shown, "```\n")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"Which customers in the USA never ordered?"}, &out, io.Discard, func(string) string { return "" }); err != nil {
+	if err := run(t.Context(), []string{"Which customers in the USA never ordered?"}, &out, io.Discard,
+		func(string) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(shown, "SELECT") || !strings.Contains(out.String(), shown) {

@@ -9,8 +9,8 @@ import (
 	"github.com/texttosql/texttosql"
 )
 
-// progress tells on one line, written anew each second, that a live model is being asked. A question that is answered within a
-// second has none.
+// progress tells on one line, written anew each second, that a live model is being asked. A question that is answered
+// within a second has none.
 type progress struct {
 	w io.Writer
 

@@ -3,8 +3,8 @@
 //	go run ./examples/resilience                       # a scripted model, whose first call hangs
 //	go run ./examples/resilience -model openai:NAME    # one of yours
 //
-// Any policy of failsafe-go fits in the same way: a circuit breaker, a fallback to another model. What the library has itself
-// are llm.Retry, llm.Limit and llm.Timeout, which know budgets and traces.
+// Any policy of failsafe-go fits in the same way: a circuit breaker, a fallback to another model. What the library has
+// itself are llm.Retry, llm.Limit and llm.Timeout, which know budgets and traces.
 package main
 
 import (
@@ -43,11 +43,12 @@ func main() {
 	}
 }
 
-// run asks the same twice. The cache stands outside of the hedge, and both outside of what llm has: every request of a hedge
-// waits its turn in llm.Limit.
+// run asks the same twice. The cache stands outside of the hedge, and both outside of what llm has: every request of a
+// hedge waits its turn in llm.Limit.
 func run(ctx context.Context, out io.Writer, model llm.Model) error {
 	model = llm.Chain(model, cached(new(kept)), hedged(2*time.Second), llm.Retry{}.Middleware(), llm.Timeout(time.Minute))
-	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Answer with one SELECT that counts the tables of a SQLite database."}}}
+	req := llm.Request{Messages: []llm.Message{{Role: llm.User,
+		Text: "Answer with one SELECT that counts the tables of a SQLite database."}}}
 	for range 2 {
 		begin := time.Now()
 		resp, err := model.Complete(ctx, req)
@@ -59,8 +60,8 @@ func run(ctx context.Context, out io.Writer, model llm.Model) error {
 	return nil
 }
 
-// hedged sends a request again when its reply takes longer than after, and takes the first reply of the two. The second one
-// is the same, sample and seed included. What was given up may have been charged, so it is counted by an estimate.
+// hedged sends a request again when its reply takes longer than after, and takes the first reply of the two. The second
+// one is the same, sample and seed included. What was given up may have been charged, so it is counted by an estimate.
 func hedged(after time.Duration) llm.Middleware {
 	policy := hedgepolicy.NewWithDelay[llm.Response](after)
 	return func(next llm.Model) llm.Model {
@@ -84,8 +85,8 @@ func hedged(after time.Duration) llm.Middleware {
 	}
 }
 
-// cached answers equal requests for the same sample with the first reply, which costs nothing then. A sample is part of the
-// key: samples that were one reply would be no vote.
+// cached answers equal requests for the same sample with the first reply, which costs nothing then. A sample is part of
+// the key: samples that were one reply would be no vote.
 func cached(replies cachepolicy.Cache[llm.Response]) llm.Middleware {
 	policy := cachepolicy.New(replies)
 	return func(next llm.Model) llm.Model {
@@ -127,6 +128,7 @@ func hanging() llm.Model {
 			<-ctx.Done()
 			return llm.Response{}, ctx.Err()
 		}
-		return llm.Response{Text: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'", Usage: llm.Usage{Calls: 1, Known: true}}, nil
+		return llm.Response{Text: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'",
+			Usage: llm.Usage{Calls: 1, Known: true}}, nil
 	}))
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRun: the second request of the hedge answers after its two seconds, both are counted, and the cache makes no call.
+// TestRun: the second request of the hedge answers after its two seconds, both are counted, and the cache makes no
+// call.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

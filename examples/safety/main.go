@@ -8,8 +8,8 @@
 // has. "engine" is sqlite or postgres, for a statement of one engine only. "policy" has deny_tables and deny_columns.
 // "expect" is refuse, accept (with "rows", how many) or survive: the statement must end in time.
 //
-// The verdict of a statement is "refused", with nothing of it run, "failed", or "answered". The last lines say how many of each there
-// were, which did something else than expected, and whether the database is as before.
+// The verdict of a statement is "refused", with nothing of it run, "failed", or "answered". The last lines say how many
+// of each there were, which did something else than expected, and whether the database is as before.
 package main
 
 import (
@@ -54,7 +54,8 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("safety", flag.ContinueOnError)
 	path := flags.String("db", "", "SQLite `file`, or postgres://…, to run the statements on; default: a small shop")
-	list := flags.String("statements", "", "`file` with a JSON object a line; default, for the shop: hostile.jsonl of this program")
+	list := flags.String("statements", "", "`file` with a JSON object a line; default, for the shop: "+
+		"hostile.jsonl of this program")
 	deadline := flags.Duration("deadline", time.Second, "time-out of a statement")
 	asJSON := flags.Bool("json", false, "write verdicts and summary as JSON")
 	flags.SetOutput(io.Discard) // main tells the error, once
@@ -122,7 +123,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		return json.NewEncoder(stderr).Encode(s)
 	}
-	_, err = fmt.Fprintf(stderr, "\n%d statements: %d refused, %d failed, %d answered; %d of %d did what is expected; others: %q; the database is as before: %t\n",
+	_, err = fmt.Fprintf(stderr, "\n%d statements: %d refused, %d failed, %d answered; %d of %d did what is expected; "+
+		"others: %q; the database is as before: %t\n",
 		s.Statements, s.Refused, s.Failed, s.Answered, s.Expected-len(s.Unexpected), s.Expected, s.Unexpected, s.Unchanged)
 	return err
 }
@@ -231,7 +233,8 @@ type verdict struct {
 // try runs a statement. Its error is that of ctx, or about the database.
 func (d database) try(ctx context.Context, s statement, deadline time.Duration) (verdict, error) {
 	db, err := exec.New(d.pool, d.dialect, exec.Config{
-		Policy: exec.Policy{DenyTables: s.Policy["deny_tables"], DenyColumns: s.Policy["deny_columns"], Reveal: []string{"*"}},
+		Policy: exec.Policy{DenyTables: s.Policy["deny_tables"], DenyColumns: s.Policy["deny_columns"],
+			Reveal: []string{"*"}},
 		Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}},
 	})
 	if err != nil {

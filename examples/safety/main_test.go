@@ -62,7 +62,8 @@ func TestVerdicts(t *testing.T) {
 {"id":"postgres-001","engine":"postgres","expect":"refuse","text":"DROP TABLE t"}
 `)
 	var out, told bytes.Buffer
-	if err := run(t.Context(), []string{"-db", db, "-statements", list, "-deadline", "500ms", "-json"}, &out, &told); err != nil {
+	if err := run(t.Context(), []string{"-db", db, "-statements", list, "-deadline", "500ms", "-json"}, &out,
+		&told); err != nil {
 		t.Fatal(err)
 	}
 	want := []verdict{
@@ -91,7 +92,8 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	var s summary
-	if err := json.Unmarshal(told.Bytes(), &s); err != nil || s.Refused != 8 || s.Failed != 2 || s.Answered != 2 || s.Expected != 8 || !s.Unchanged ||
+	if err := json.Unmarshal(told.Bytes(), &s); err != nil || s.Refused != 8 || s.Failed != 2 || s.Answered != 2 ||
+		s.Expected != 8 || !s.Unchanged ||
 		!slices.Equal(s.Unexpected, []string{"no policy", "nowhere"}) {
 		t.Errorf("%v: %s", err, &told)
 	}
@@ -121,7 +123,8 @@ func TestLook(t *testing.T) {
 	for _, stored := range []string{path, ""} { // as of a file, and as of a server
 		d := database{pool, sqlite.Dialect{}}
 		seen := map[string]bool{}
-		for _, change := range []string{"SELECT 1", "INSERT INTO t VALUES (6, 'x')", "CREATE TABLE more(a INTEGER)", "DROP TABLE more"} {
+		for _, change := range []string{"SELECT 1", "INSERT INTO t VALUES (6, 'x')", "CREATE TABLE more(a INTEGER)",
+			"DROP TABLE more"} {
 			if _, err := pool.Exec(change); err != nil {
 				t.Fatal(err)
 			}
@@ -156,16 +159,23 @@ func TestFaults(t *testing.T) {
 		{"an unknown flag", []string{"-dbs", "x"}, "-dbs"},
 		{"an argument too many", []string{"-db", db, "-statements", list, "x"}, "nothing else"},
 		{"no database", []string{"-db", "nowhere.db", "-statements", list}, "nowhere.db: no such file"},
-		{"not a database", []string{"-db", write(strings.Repeat("just some text", 99)), "-statements", list}, "not a database"},
+		{"not a database", []string{"-db", write(strings.Repeat("just some text", 99)), "-statements", list},
+			"not a database"},
 		{"no statements", []string{"-db", db, "-statements", "nowhere.jsonl"}, "nowhere.jsonl: no such file"},
 		{"an empty file", []string{"-db", db, "-statements", write("")}, "no statement for sqlite"},
-		{"only other engines", []string{"-db", db, "-statements", write(`{"engine":"mysql","text":"SELECT 1"}`)}, "no statement for sqlite"},
+		{"only other engines", []string{"-db", db, "-statements", write(`{"engine":"mysql","text":"SELECT 1"}`)},
+			"no statement for sqlite"},
 		{"another key", []string{"-db", db, "-statements", write(`{"sql":"SELECT 1"}`)}, "line 1: the key text is missing"},
-		{"a text that is null", []string{"-db", db, "-statements", write(`{"text":null}`)}, "line 1: the key text is missing"},
+		{"a text that is null", []string{"-db", db, "-statements", write(`{"text":null}`)},
+			"line 1: the key text is missing"},
 		{"no JSON", []string{"-db", db, "-statements", write(good + "\nSELECT 1\n")}, "line 2: invalid"},
 		{"broken base64", []string{"-db", db, "-statements", write(`{"base64":"?"}`)}, "line 1: illegal base64"},
-		{"an endless generator", []string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)}, "the generator repeats"},
-		{"a misspelt policy", []string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_column":["users.password"]}}`)}, "deny_column is unknown"},
+		{"an endless generator",
+			[]string{"-db", db, "-statements", write(`{"generator":{"repeat":"x","times":9000000000000000000}}`)},
+			"the generator repeats"},
+		{"a misspelt policy",
+			[]string{"-db", db, "-statements", write(`{"text":"SELECT 1","policy":{"deny_column":["users.password"]}}`)},
+			"deny_column is unknown"},
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), tt.args, &out, io.Discard)
@@ -175,7 +185,8 @@ func TestFaults(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ended, []string{"-db", db, "-statements", list}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
+	if err := run(ended, []string{"-db", db, "-statements", list}, io.Discard, io.Discard); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -186,7 +197,8 @@ func TestOwn(t *testing.T) {
 	if err := run(t.Context(), nil, &out, &summary); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"21 statements: 18 refused, 2 failed, 1 answered; 21 of 21 did what is expected", "as before: true"} {
+	for _, part := range []string{"21 statements: 18 refused, 2 failed, 1 answered; 21 of 21 did what is expected",
+		"as before: true"} {
 		if !strings.Contains(summary.String(), part) {
 			t.Errorf("no %q in %s", part, &summary)
 		}

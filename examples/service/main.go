@@ -67,7 +67,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		}
 		return err
 	}
-	model, tenants := shop.Listed().Model(), map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
+	model, tenants := shop.Listed().Model(),
+		map[string]tenant{"demo": {Policy: json.RawMessage(`{"DenyColumns": ["customers.joined"]}`)}}
 	if *spec != "" {
 		m, err := shop.Model(*spec, getenv)
 		if err != nil {
@@ -99,7 +100,8 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	fmt.Fprintf(stdout, "listening on http://%s/ask\n", listener.Addr())
-	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
 	context.AfterFunc(ctx, func() { server.Close() }) // the questions end with their context
 	if err := server.Serve(listener); ctx.Err() == nil {
 		return err
@@ -130,7 +132,8 @@ type service struct {
 }
 
 // open makes the engines. The caller calls closeAll, also after an error.
-func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service, closeAll func(), err error) {
+func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadline time.Duration) (s service,
+	closeAll func(), err error) {
 	s = service{engines: map[string]*texttosql.Engine{}, deadline: deadline}
 	closeAll = func() {}
 	shared := map[string]*texttosql.Engine{}
@@ -154,7 +157,8 @@ func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadl
 		others := closeAll
 		closeAll = func() { closeDB(); others() }
 		engine, err := texttosql.New(db, model, dialect, texttosql.WithPolicy(policy),
-			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
+			texttosql.WithBudget(llm.Budget{Calls: 20, Tokens: 200_000}),
+			texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 500}}))
 		if err == nil {
 			err = engine.Ready(ctx)
 		}
@@ -169,17 +173,19 @@ func open(ctx context.Context, model llm.Model, tenants map[string]tenant, deadl
 	return s, closeAll, nil
 }
 
-// within is the engine as the tenant sees it. With rules about rows and without a scope every question is refused, so that is an
-// error here.
+// within is the engine as the tenant sees it. With rules about rows and without a scope every question is refused, so
+// that is an error here.
 func (t tenant) within(engine *texttosql.Engine) (*texttosql.Engine, error) {
 	if t.Scope == nil {
 		return engine.For()
 	}
-	scope := exec.Scope{Key: t.Scope.Key, Params: t.Scope.Params} // numbers of JSON are floats; those over 2^53 need more care
+	// numbers of JSON are floats; those over 2^53 need more care
+	scope := exec.Scope{Key: t.Scope.Key, Params: t.Scope.Params}
 	return engine.For(texttosql.WithScope(scope))
 }
 
-// pool opens the database of a tenant. An engine runs on the connections of a pgxpool.Pool, which the rest of a service may use.
+// pool opens the database of a tenant. An engine runs on the connections of a pgxpool.Pool, which the rest of a service
+// may use.
 func (t tenant) pool(ctx context.Context) (*sql.DB, texttosql.Option, func(), error) {
 	if !strings.HasPrefix(t.DB, "postgres://") {
 		db, closeDB, err := shop.Open(t.DB)
@@ -228,7 +234,8 @@ func (s service) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	tell := texttosql.WithProgress(func(p texttosql.Progress) {
 		if p.Kind == "ended" && p.Span.Parent() == p.Span.Root() { // the steps of the question, not their parts
-			send("progress", map[string]any{"id": q.ID, "step": p.Step, "failure": p.Message, "took_ms": p.Span.Duration().Milliseconds()})
+			send("progress", map[string]any{"id": q.ID, "step": p.Step, "failure": p.Message,
+				"took_ms": p.Span.Duration().Milliseconds()})
 		}
 	})
 	res, err := engine.AskQuestion(ctx, texttosql.Question{ID: q.ID, Text: q.Question, Evidence: q.Evidence}, tell)

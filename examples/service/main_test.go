@@ -104,19 +104,27 @@ func TestAsk(t *testing.T) {
 		sql, err          string // of the answer; the class of its error
 		why               string
 	}{
-		{"an answer", "demo", `{"id": "7", "question": "Who is first?"}`, says(names), time.Minute, 200, names, "", "with progress before it"},
+		{"an answer", "demo", `{"id": "7", "question": "Who is first?"}`, says(names), time.Minute, 200, names, "",
+			"with progress before it"},
 		{"a stranger", "nobody", `{"question": "Who is first?"}`, says(names), time.Minute, 401, "", "", "nothing is asked"},
 		{"no JSON", "demo", `question=who`, says(names), time.Minute, 400, "", "", "nothing is asked"},
-		{"two questions", "demo", `{"question": "who"} {"question": "how many"}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
+		{"two questions", "demo", `{"question": "who"} {"question": "how many"}`, says(names), time.Minute, 400, "", "",
+			"nothing is asked"},
 		{"no question", "demo", `{"question": " "}`, says(names), time.Minute, 400, "", "", "nothing is asked"},
-		{"a megabyte", "demo", `{"question": "` + strings.Repeat("x", 1<<20) + `"}`, says(names), time.Minute, 400, "", "", "it is not read"},
-		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
+		{"a megabyte", "demo", `{"question": "` + strings.Repeat("x", 1<<20) + `"}`, says(names), time.Minute, 400, "", "",
+			"it is not read"},
+		{"a table of the shop", "demo", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute,
+			200,
 			"SELECT count(*) FROM orders", "", "it may be read"},
-		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"), time.Minute, 200,
+		{"denied to another tenant", "other", `{"question": "How many orders?"}`, says("SELECT count(*) FROM orders"),
+			time.Minute, 200,
 			"", "refused", "by its policy"},
-		{"a function", "demo", `{"question": "Who is first?"}`, says("SELECT load_extension('x')"), time.Minute, 200, "", "refused", "no name of Go"},
-		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "time", "the best answer so far"},
-		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response, error) {
+		{"a function", "demo", `{"question": "Who is first?"}`, says("SELECT load_extension('x')"), time.Minute, 200, "",
+			"refused", "no name of Go"},
+		{"a deadline", "demo", `{"question": "Who is first?"}`, half, 3 * time.Second, 200, names, "time",
+			"the best answer so far"},
+		{"a provider that is down", "demo", `{"question": "Who is first?"}`, func(context.Context, llm.Request) (llm.Response,
+			error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "wrong key"}
 		}, time.Minute, 200, "", "provider", "once, not for each sample"},
 	}
@@ -137,13 +145,16 @@ func TestAsk(t *testing.T) {
 				}
 			}
 			r := last.data.Result
-			if told := last.data.Error.Message + last.data.Error.Advice + last.data.Explanation; strings.Contains(told, "AllowFunctions") {
+			if told := last.data.Error.Message + last.data.Error.Advice + last.data.Explanation; strings.Contains(told,
+				"AllowFunctions") {
 				t.Errorf("a visitor reads %q", told)
 			}
-			if last.name != "answer" || r == nil || r.SQL != tt.sql || last.data.Error.Class != tt.err || (last.data.Error.Message == "") != (tt.err == "") {
+			if last.name != "answer" || r == nil || r.SQL != tt.sql || last.data.Error.Class != tt.err ||
+				(last.data.Error.Message == "") != (tt.err == "") {
 				t.Fatalf("%+v, %+v: %s", last, r, tt.why)
 			}
-			if steps < 5 || r.Usage.Calls == 0 || r.Usage.Calls > 20 || tt.err == "" && (len(r.Rows.Rows) != 1 || last.data.Closing == "") {
+			if steps < 5 || r.Usage.Calls == 0 || r.Usage.Calls > 20 || tt.err == "" &&
+				(len(r.Rows.Rows) != 1 || last.data.Closing == "") {
 				t.Errorf("%d samples were told of; %+v: %s", steps, r, tt.why)
 			}
 		})
@@ -156,7 +167,8 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // TestPool: a tenant with a DSN is answered from a pool of pgx, under its policy.
 func TestPool(t *testing.T) {
-	const tables = "CREATE TABLE customers(id int, name text); INSERT INTO customers VALUES (1, 'Ada'); CREATE TABLE orders(id int)"
+	const tables = "CREATE TABLE customers(id int, name text); INSERT INTO customers VALUES (1, 'Ada'); " +
+		"CREATE TABLE orders(id int)"
 	dsn := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", server.Get(t).Port)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -170,7 +182,8 @@ func TestPool(t *testing.T) {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		return llm.Response{Text: replies[req.Sample%3]}, nil
 	})
-	s, closeAll, err := open(t.Context(), model, map[string]tenant{"a": {DB: dsn, Policy: json.RawMessage(`{"DenyTables": ["orders"]}`)}}, time.Minute)
+	s, closeAll, err := open(t.Context(), model,
+		map[string]tenant{"a": {DB: dsn, Policy: json.RawMessage(`{"DenyTables": ["orders"]}`)}}, time.Minute)
 	defer closeAll()
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +195,8 @@ func TestPool(t *testing.T) {
 		t.Errorf("%+v", events)
 	}
 	wrong := map[string]tenant{"a": {DB: "postgres://me:s3cret@127.0.0.1:1/shop"}}
-	if _, closeAll, err := open(t.Context(), model, wrong, time.Minute); err == nil || strings.Contains(err.Error(), "s3cret") {
+	if _, closeAll, err := open(t.Context(), model, wrong, time.Minute); err == nil ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("no server: %v", err)
 	} else {
 		closeAll()
@@ -228,7 +242,9 @@ func TestRun(t *testing.T) {
 		if err := os.WriteFile(broken, []byte(tt.tenants), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := run(t.Context(), append([]string{"-tenants", broken}, tt.args...), io.Discard, func(string) string { return "" })
+		err := run(t.Context(), append([]string{"-tenants", broken}, tt.args...), io.Discard, func(string) string {
+			return ""
+		})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -270,7 +286,8 @@ func TestTenantsOfOneDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]string{"usa": "[[USA]]", "norway": "[[Norway]]"} {
-		if r, err := s.engines[token].Ask(t.Context(), "Which countries have customers?"); err != nil || fmt.Sprint(r.Rows.Rows) != want {
+		if r, err := s.engines[token].Ask(t.Context(), "Which countries have customers?"); err != nil ||
+			fmt.Sprint(r.Rows.Rows) != want {
 			t.Errorf("%s: %+v, %v", token, r, err)
 		}
 	}

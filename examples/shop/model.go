@@ -21,11 +21,13 @@ import (
 //	ollama:NAME     reads OLLAMA_HOST, for instance http://localhost:11434
 //	replay:FILE     replays a recording of package llm/replay
 //
-// It reads variables through getenv and opens no connection. A program with one provider calls openai.Model("NAME") instead.
+// It reads variables through getenv and opens no connection. A program with one provider calls openai.Model("NAME")
+// instead.
 func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	provider, name, ok := strings.Cut(spec, ":")
 	if !ok || name == "" {
-		return nil, fmt.Errorf("model %q: unknown provider; want openai:NAME, anthropic:NAME, ollama:NAME or replay:FILE", spec)
+		return nil, fmt.Errorf("model %q: unknown provider; want openai:NAME, anthropic:NAME, ollama:NAME or replay:FILE",
+			spec)
 	}
 
 	key := func(variable string) (string, error) {
@@ -67,10 +69,12 @@ func Model(spec string, getenv func(string) string) (llm.Model, error) {
 		}
 		return player, nil
 	}
-	return nil, fmt.Errorf("model %q: unknown provider; want openai:NAME, anthropic:NAME, ollama:NAME or replay:FILE", spec)
+	return nil, fmt.Errorf("model %q: unknown provider; want openai:NAME, anthropic:NAME, ollama:NAME or replay:FILE",
+		spec)
 }
 
-// reached makes the error of a server that does not run permanent, so that a question fails at once and says where to look.
+// reached makes the error of a server that does not run permanent, so that a question fails at once and says where to
+// look.
 func reached(spec, server string) llm.Middleware {
 	return func(next llm.Model) llm.Model {
 		return llm.Wrap(next, func(ctx context.Context, req llm.Request) (llm.Response, error) {

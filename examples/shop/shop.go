@@ -40,8 +40,8 @@ func Write(path string, more ...string) error {
 	return err
 }
 
-// Open opens the SQLite file at path for reading; "" makes the shop in a folder of its own, with more statements, which close
-// removes.
+// Open opens the SQLite file at path for reading; "" makes the shop in a folder of its own, with more statements, which
+// close removes.
 func Open(path string, more ...string) (db *sql.DB, close func(), err error) {
 	remove := func() {}
 	if path == "" {
@@ -74,8 +74,8 @@ type Script []struct {
 	Replies  map[string][]string `json:"replies"` // by the purpose of the request, one for each sample
 }
 
-// Listed returns the script of the listed questions about the shop. Its replies show what a vote, the guard, a repair and
-// the phases of MAKER do.
+// Listed returns the script of the listed questions about the shop. Its replies show what a vote, the guard, a repair
+// and the phases of MAKER do.
 func Listed() Script { return ReadScript(replies) }
 
 // ReadScript reads an embedded script. It panics if the script is broken, which the first test finds.
@@ -99,10 +99,13 @@ func (s Script) Model() llm.Model {
 	return llm.Named("scripted", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		for _, e := range s {
 			replies := e.Replies[req.Purpose]
-			if len(replies) > 0 && slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.User && strings.Contains(m.Text, e.Question) }) {
+			if len(replies) > 0 && slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
+				return m.Role == llm.User && strings.Contains(m.Text, e.Question)
+			}) {
 				return llm.Response{Text: replies[req.Sample%len(replies)], StopReason: llm.StopEnd}, ctx.Err()
 			}
 		}
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to this request for " + req.Purpose}
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to this request for " +
+			req.Purpose}
 	}))
 }

@@ -6,7 +6,8 @@
 //	go run ./examples/strategies -s qasql      # five views of the schema, attempts, a judge
 //	go run ./examples/strategies -s consensus -model openai:gpt-5-mini -model ollama:qwen2.5-coder "Who ordered most?"
 //
-// They differ by a name: the line of texttosql.WithStrategy. Without -model the replies are scripted, for the listed question.
+// They differ by a name: the line of texttosql.WithStrategy. Without -model the replies are scripted, for the listed
+// question.
 package main
 
 import (
@@ -71,13 +72,15 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 	if slices.Contains(args, "-h") {
 		flags.SetOutput(out)
 	}
-	name := flags.String("s", "consensus", "the `name` of a strategy: "+strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
+	name := flags.String("s", "consensus", "the `name` of a strategy: "+strings.Join(slices.Sorted(maps.Keys(strategies)),
+		", "))
 	var models []llm.Model
-	flags.Func("model", "a model, as openai:NAME, ollama:NAME or anthropic:NAME; may be repeated", func(spec string) error {
-		m, err := shop.Model(spec, getenv)
-		models = append(models, m)
-		return err
-	})
+	flags.Func("model", "a model, as openai:NAME, ollama:NAME or anthropic:NAME; may be repeated",
+		func(spec string) error {
+			m, err := shop.Model(spec, getenv)
+			models = append(models, m)
+			return err
+		})
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -127,7 +130,8 @@ func run(ctx context.Context, args []string, out io.Writer, getenv func(string) 
 }
 
 // quiet are steps and attributes that say nothing of a method.
-var quiet = []string{"question", "schema", "profile", "statements", "exec.query", "model call", "rows", "prompt", "request", "sha256", "grade"}
+var quiet = []string{"question", "schema", "profile", "statements", "exec.query", "model call", "rows", "prompt",
+	"request", "sha256", "grade"}
 
 // step prints what a step of the trace has, indented by its depth.
 func step(out io.Writer, s *trace.Span) {
@@ -147,7 +151,8 @@ func step(out io.Writer, s *trace.Span) {
 	}
 }
 
-// words writes attributes, quoted, so that no terminal obeys what a model wrote. Long values are cut, and long lines broken.
+// words writes attributes, quoted, so that no terminal obeys what a model wrote. Long values are cut, and long lines
+// broken.
 func words(indent string, attrs []trace.Attr) (text string) {
 	width := len(indent)
 	for _, a := range attrs {
@@ -174,7 +179,8 @@ func scripted() llm.Model {
 	return llm.Named("scripted", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		said := script[req.Purpose]
 		if err != nil || len(said) == 0 {
-			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " + req.Purpose, Err: err}
+			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " +
+				req.Purpose, Err: err}
 		}
 		at := req.Sample
 		if req.Purpose == "agent.step" { // the step that follows those of the conversation

@@ -12,8 +12,10 @@ func none(string) string { return "" }
 // TestRun: each strategy answers the listed question, and shows what it does.
 func TestRun(t *testing.T) {
 	for name, part := range map[string]string{
-		"agent": `observation="it is stored in customers.country"`, "maker": `cluster votes="7" answer="customers.country = 'USA'`,
-		"petsql": "round 1 sql=", "qasql": `skipped="no_profile"`, "consensus": `rejected="not-read-only`, "direct": "\nOne statement; not voted on.\n",
+		"agent":  `observation="it is stored in customers.country"`,
+		"maker":  `cluster votes="7" answer="customers.country = 'USA'`,
+		"petsql": "round 1 sql=", "qasql": `skipped="no_profile"`, "consensus": `rejected="not-read-only`,
+		"direct": "\nOne statement; not voted on.\n",
 	} {
 		var out strings.Builder
 		if err := run(t.Context(), []string{"-s", name}, &out, none); err != nil || !strings.Contains(out.String(), part) ||
@@ -42,7 +44,8 @@ func TestRunErrors(t *testing.T) {
 		{"two models of one name", []string{"-model", "ollama:a", "-model", "ollama:a"}, "ollama:a"},
 		{"no server", []string{"-model", "ollama:a", "Who?"}, "cannot reach http://127.0.0.1:1: connection refused"},
 	} {
-		if err := run(t.Context(), tt.args, io.Discard, nobody); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+		if err := run(t.Context(), tt.args, io.Discard, nobody); err == nil || !strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
 		}
 	}

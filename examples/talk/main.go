@@ -1,5 +1,5 @@
-// Talk is a conversation with a database: the program asks where a question is not clear, takes follow-ups and corrections,
-// learns from them, and goes on where it was stopped.
+// Talk is a conversation with a database: the program asks where a question is not clear, takes follow-ups and
+// corrections, learns from them, and goes on where it was stopped.
 //
 //	go run ./examples/talk                                        # a listed conversation, scripted replies
 //	go run ./examples/talk -model openai:gpt-4o-mini              # type your questions
@@ -109,7 +109,8 @@ type talk struct {
 }
 
 // start opens the folder, and the session of that id; "" begins one.
-func start(ctx context.Context, db *sql.DB, model llm.Model, samples int, dir, id string, out io.Writer) (_ *talk, err error) {
+func start(ctx context.Context, db *sql.DB, model llm.Model, samples int, dir, id string, out io.Writer) (_ *talk,
+	err error) {
 	t := &talk{out: out, dir: dir}
 	if dir == "" {
 		if t.dir, err = os.MkdirTemp("", "texttosql-talk-"); err != nil {
@@ -171,7 +172,8 @@ func (t *talk) open(ctx context.Context, id string) (err error) {
 			return err
 		}
 	}
-	fmt.Fprintf(t.out, "\n── session %s\n   after Ctrl-C or a kill it goes on with -dir %[2]s -resume %[1]s\n", t.Record().ID, t.dir)
+	fmt.Fprintf(t.out, "\n── session %s\n   after Ctrl-C or a kill it goes on with -dir %[2]s -resume %[1]s\n",
+		t.Record().ID, t.dir)
 	if id == "" {
 		return nil
 	}

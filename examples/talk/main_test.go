@@ -83,8 +83,10 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), []string{"-dir", dir}, nil, &out, noEnv); err != nil {
 		t.Fatal(err)
 	}
-	inOrder(t, out.String(), "── session ", "> How many customers live in Portland?", "Which table is meant?\n  t1  customers", "  t2  clients", "> t1",
-		"FROM customers WHERE city", "One statement; not voted on. 2 calls\n", "> How many of them", "o.status = 'open'", "avg(p.price)", "> no: pay means",
+	inOrder(t, out.String(), "── session ", "> How many customers live in Portland?",
+		"Which table is meant?\n  t1  customers", "  t2  clients", "> t1",
+		"FROM customers WHERE city", "One statement; not voted on. 2 calls\n", "> How many of them", "o.status = 'open'",
+		"avg(p.price)", "> no: pay means",
 		"avg(i.unit_price)", "37.905",
 		"> ok:", "kept", "> What will the weather", "no answer: ", "Ask again with the names",
 		"── session ", "avg(i.unit_price)", "42.75", `by a lesson: "pay" is order_items.unit_price`)
@@ -149,11 +151,14 @@ func TestTyped(t *testing.T) {
 		why, lines string
 		parts      []string
 	}{
-		{"an unknown option", "How many customers live in Portland?\nt9\nt2\n", []string{"Which table", "t9", "choose one of t1, t2", "FROM clients"}},
+		{"an unknown option", "How many customers live in Portland?\nt9\nt2\n",
+			[]string{"Which table", "t9", "choose one of t1, t2", "FROM clients"}},
 		{"nothing to correct", "no: use table customers\n\nok\n", []string{"cannot be done now", "cannot be done now"}},
 		{"a follow-up needs words of its own",
-			"How many customers live in Portland?\nt1\nHow many of them have an open order?\nok\n", []string{"ok: THE QUESTION IN FULL"}},
-		{"a table that is not there", "How many customers live in Portland?\nno: use table people\nt1\n", []string{"Which table", "people", "count(*)"}},
+			"How many customers live in Portland?\nt1\nHow many of them have an open order?\nok\n",
+			[]string{"ok: THE QUESTION IN FULL"}},
+		{"a table that is not there", "How many customers live in Portland?\nno: use table people\nt1\n",
+			[]string{"Which table", "people", "count(*)"}},
 	} {
 		var out strings.Builder
 		talk, err := start(t.Context(), db, llm.Named("scripted", readScript()), 1, t.TempDir(), "", &out)
@@ -197,7 +202,8 @@ func TestRunErrors(t *testing.T) {
 		{"a database without a model", []string{"-db", "nowhere.sqlite"}, "no model is configured"},
 		{"a database that is not there", []string{"-model", "ollama:a", "-db", "nowhere.sqlite"}, "nowhere.sqlite"},
 	} {
-		if err := run(t.Context(), test.args, strings.NewReader(""), io.Discard, noEnv); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := run(t.Context(), test.args, strings.NewReader(""), io.Discard, noEnv); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.want)
 		}
 	}

@@ -55,7 +55,8 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 			table = at[1]
 		}
 		confidence, relevant := q.Tables[table]
-		reply = map[string]any{"is_relevant": relevant, "confidence": confidence, "relevant_columns": []string{}, "reasoning": "it has what is asked"}
+		reply = map[string]any{"is_relevant": relevant, "confidence": confidence, "relevant_columns": []string{},
+			"reasoning": "it has what is asked"}
 	case "tables":
 		final := []string{}
 		for _, at := range aboutTable.FindAllStringSubmatch(prompt, -1) {
@@ -73,7 +74,8 @@ func (s script) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 		}
 	}
 	if reply == nil {
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " + req.Purpose}
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Message: "no scripted reply to a request for " +
+			req.Purpose}
 	}
 	text, err := json.Marshal(reply)
 	if err != nil {

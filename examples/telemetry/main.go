@@ -51,11 +51,14 @@ func run(ctx context.Context, exporter sdktrace.SpanExporter) (err error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a database of its own
-	if _, err := db.ExecContext(ctx, "CREATE TABLE orders (id INTEGER PRIMARY KEY); INSERT INTO orders VALUES (1), (2)"); err != nil {
+	if _, err := db.ExecContext(ctx,
+		"CREATE TABLE orders (id INTEGER PRIMARY KEY); INSERT INTO orders VALUES (1), (2)"); err != nil {
 		return err
 	}
-	model := llm.Named("gpt-5-mini", llm.Func(func(context.Context, llm.Request) (llm.Response, error) { // in its place: openai.Model("gpt-5-mini")
-		return llm.Response{Text: "SELECT count(*) FROM orders", Usage: llm.Usage{Calls: 1, PromptTokens: 210, CompletionTokens: 9, Known: true}}, nil
+	// in its place: openai.Model("gpt-5-mini")
+	model := llm.Named("gpt-5-mini", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "SELECT count(*) FROM orders", Usage: llm.Usage{Calls: 1, PromptTokens: 210,
+			CompletionTokens: 9, Known: true}}, nil
 	}))
 	engine, err := texttosql.New(db, model, texttosql.WithTelemetry(recorder), texttosql.WithSamples(3))
 	if err != nil {

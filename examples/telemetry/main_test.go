@@ -22,7 +22,9 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var sent atomic.Int64
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent.Add(r.ContentLength) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		sent.Add(r.ContentLength)
+	}))
 	defer collector.Close()
 	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(collector.URL+"/v1/traces"))
 	if err != nil {

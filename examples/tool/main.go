@@ -46,7 +46,8 @@ func run(ctx context.Context, arguments string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) { // in its place: openai.Model("gpt-5-mini")
+	// in its place: openai.Model("gpt-5-mini")
+	model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{Text: "SELECT name FROM customers WHERE country = 'USA'"}, nil
 	})
 	engine, err := texttosql.New(db, model)

@@ -14,7 +14,8 @@ func TestRun(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(text), &out) != nil {
 		t.Fatal(text, err)
 	}
-	if out.SQL != "SELECT name FROM customers WHERE country = 'USA'" || len(out.Table.Rows) != 1 || out.Conversation == "" {
+	if out.SQL != "SELECT name FROM customers WHERE country = 'USA'" || len(out.Table.Rows) != 1 ||
+		out.Conversation == "" {
 		t.Errorf("%s", text)
 	}
 	if text, err := run(t.Context(), `{"question": " "}`); err == nil {

@@ -27,7 +27,8 @@ import (
 
 // solved are questions with their answers, as people confirmed them.
 var solved = []memory.Exemplar{
-	{Question: "What is the turnover of 2024?", SQL: "SELECT sum(total) FROM orders WHERE ordered_on LIKE '2024%' AND status <> 'cancelled'"},
+	{Question: "What is the turnover of 2024?", SQL: "SELECT sum(total) FROM orders WHERE ordered_on LIKE '2024%' " +
+		"AND status <> 'cancelled'"},
 	{Question: "Which buyers come from France?", SQL: "SELECT name FROM customers WHERE country = 'France'"},
 	{Question: "How many orders are open?", SQL: "SELECT count(*) FROM orders WHERE status = 'open'"},
 }
@@ -45,7 +46,8 @@ func main() {
 	flag.Parse()
 	var embedder memory.Embedder = concepts{}
 	model := llm.Named("scripted", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{Text: "SELECT sum(total) FROM orders WHERE ordered_on LIKE '2023%' AND status <> 'cancelled'"}, nil
+		return llm.Response{
+			Text: "SELECT sum(total) FROM orders WHERE ordered_on LIKE '2023%' AND status <> 'cancelled'"}, nil
 	}))
 	if *real {
 		embedder, model = openai.Embedder("text-embedding-3-small"), openai.Model("gpt-5-mini")
@@ -75,9 +77,10 @@ func run(ctx context.Context, out io.Writer, embedder memory.Embedder, model llm
 		}
 		fmt.Fprintf(out, "nearest by %-8s %s\n", by.name+":", picked[0].Question)
 	}
-	engine, err := texttosql.New(db, model, texttosql.WithMemory(memory.Options{Exemplars: solved}), texttosql.WithStrategy(petsql.Strategy{
-		Prompter: petsql.REp{Exemplars: memory.Similar{K: 2, Embedder: embedder}},
-	}))
+	engine, err := texttosql.New(db, model, texttosql.WithMemory(memory.Options{Exemplars: solved}),
+		texttosql.WithStrategy(petsql.Strategy{
+			Prompter: petsql.REp{Exemplars: memory.Similar{K: 2, Embedder: embedder}},
+		}))
 	if err != nil {
 		return err
 	}

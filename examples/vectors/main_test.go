@@ -20,7 +20,8 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), &out, concepts{}, model); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); strings.Contains(strings.SplitN(text, "\n", 2)[0], "turnover") || !strings.Contains(text, "meaning: What is the turnover") {
+	if text := out.String(); strings.Contains(strings.SplitN(text, "\n", 2)[0], "turnover") ||
+		!strings.Contains(text, "meaning: What is the turnover") {
 		t.Error(text)
 	}
 	if !strings.Contains(prompts.String(), "What is the turnover of 2024?") {

@@ -23,14 +23,16 @@ import (
 func TestInspect(t *testing.T) {
 	f := newFake(t)
 	in := project + "." + home + "."
-	f.tables[in+"customers"] = fakeTable{meta: `{"type": "TABLE", "description": "Who buys", "etag": "x", "schema": {"fields": [
+	f.tables[in+"customers"] = fakeTable{
+		meta: `{"type": "TABLE", "description": "Who buys", "etag": "x", "schema": {"fields": [
  {"name": "id", "type": "INTEGER", "mode": "REQUIRED", "description": "key"},
  {"name": "note", "type": "STRING", "maxLength": "20", "defaultValueExpression": "'none'"},
  {"name": "address", "type": "RECORD", "mode": "REQUIRED", "fields": [{"name": "city", "type": "STRING", "mode": "REQUIRED"},
   {"name": "geo", "type": "RECORD", "fields": [{"name": "at", "type": "GEOGRAPHY", "mode": "REQUIRED"}]}]},
  {"name": "tags", "type": "STRING", "mode": "REPEATED"}]},
  "tableConstraints": {"primaryKey": {"columns": ["id"]}}}`}
-	f.tables[in+"orders"] = fakeTable{meta: `{"type": "TABLE", "requirePartitionFilter": true, "timePartitioning": {"type": "DAY", "field": "day"},
+	f.tables[in+"orders"] = fakeTable{
+		meta: `{"type": "TABLE", "requirePartitionFilter": true, "timePartitioning": {"type": "DAY", "field": "day"},
  "clustering": {"fields": ["customer", "day"]},
  "schema": {"fields": [{"name": "day", "type": "DATE"}, {"name": "customer", "type": "INTEGER"},
  {"name": "amount", "type": "NUMERIC", "precision": "10", "scale": "2"}, {"name": "span", "type": "RANGE", "rangeElementType": {"type": "DATE"}},
@@ -45,16 +47,21 @@ func TestInspect(t *testing.T) {
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	s.Version = ""
 	want := &schema.Schema{Dialect: "bigquery", Default: home, Tables: []schema.Table{
-		{Schema: "public-project.pub", Name: "cities", Kind: "table", Columns: []schema.Column{{Name: "a", Type: "INT64"}, {Name: "b", Type: "STRING"}}},
+		{Schema: "public-project.pub", Name: "cities", Kind: "table", Columns: []schema.Column{{Name: "a", Type: "INT64"},
+			{Name: "b", Type: "STRING"}}},
 		{Name: "customers", Kind: "table", Description: "Who buys", PrimaryKey: []string{"id"}, Columns: []schema.Column{
-			{Name: "id", Type: "INT64", NotNull: true, Description: "key"}, {Name: "note", Type: "STRING(20)", Default: "'none'"},
-			{Name: "address.city", Type: "STRING", NotNull: true}, {Name: "address.geo.at", Type: "GEOGRAPHY"}, {Name: "tags", Type: "ARRAY<STRING>"},
+			{Name: "id", Type: "INT64", NotNull: true, Description: "key"},
+			{Name: "note", Type: "STRING(20)", Default: "'none'"},
+			{Name: "address.city", Type: "STRING", NotNull: true}, {Name: "address.geo.at", Type: "GEOGRAPHY"},
+			{Name: "tags", Type: "ARRAY<STRING>"},
 		}},
 		{Name: "few", Kind: "view", Columns: []schema.Column{{Name: "id", Type: "INT64"}}},
-		{Name: "orders", Kind: "table", Description: "Partitioned by day (day), and a filter on that is required. Clustered by customer, day.",
+		{Name: "orders", Kind: "table", Description: "Partitioned by day (day), and a filter on that is required. " +
+			"Clustered by customer, day.",
 			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}},
 			Columns: []schema.Column{
-				{Name: "day", Type: "DATE"}, {Name: "customer", Type: "INT64"}, {Name: "amount", Type: "NUMERIC(10, 2)"}, {Name: "span", Type: "RANGE<DATE>"},
+				{Name: "day", Type: "DATE"}, {Name: "customer", Type: "INT64"}, {Name: "amount", Type: "NUMERIC(10, 2)"},
+				{Name: "span", Type: "RANGE<DATE>"},
 				{Name: "lines", Type: "ARRAY<STRUCT<sku STRING, n INT64>>", Description: "what was bought; sku: stock number"},
 			}},
 	}}
@@ -90,7 +97,8 @@ func TestRefresh(t *testing.T) {
 // TestStrict: a column that a policy denies is denied as soon as it is there, whatever Config.Refresh says.
 func TestStrict(t *testing.T) {
 	f := hostileFake(t)
-	db := database(t, f, bq.Config{Refresh: time.Hour}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
+	db := database(t, f, bq.Config{Refresh: time.Hour},
+		exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
 	testutil.Value(db.Query(t.Context(), "SELECT * FROM t"))(t)
 	f.mu.Lock()
 	f.tables[project+"."+home+".t"] = fakeTable{meta: metaKeys}
@@ -114,8 +122,9 @@ func TestNewTable(t *testing.T) {
 		{why: "the service knows it, and the catalog does not", after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
 		{why: "the same where tables are denied", policy: noUsers, after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
 		{why: "the same where columns are denied", policy: noPass, after: fakeTable{meta: metaT}, sql: "SELECT a FROM late"},
-		{why: "a view that read a denied column", policy: noPass, before: fakeTable{meta: metaView("SELECT password FROM suite_data.users")},
-			after: fakeTable{meta: metaView("SELECT id FROM suite_data.users")}, sql: "SELECT id FROM late"},
+		{why: "a view that read a denied column", policy: noPass,
+			before: fakeTable{meta: metaView("SELECT password FROM suite_data.users")},
+			after:  fakeTable{meta: metaView("SELECT id FROM suite_data.users")}, sql: "SELECT id FROM late"},
 		{why: "a view in the place of a table", policy: noPass, before: fakeTable{meta: metaT},
 			after: fakeTable{meta: metaView("SELECT id FROM suite_data.users")}, sql: "SELECT id FROM late"},
 	} {
@@ -162,7 +171,8 @@ func TestPolicyNames(t *testing.T) {
 		db := database(t, f, bq.Config{Datasets: []string{"public-project.pub"}}, exec.Config{Policy: test.policy})
 		err := db.Ready(t.Context())
 		var unknown *exec.PolicyError
-		if (test.unknown == "") != (err == nil) || test.unknown != "" && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), test.unknown)) {
+		if (test.unknown == "") != (err == nil) || test.unknown != "" &&
+			(!errors.As(err, &unknown) || !strings.Contains(err.Error(), test.unknown)) {
 			t.Errorf("%+v: %v", test.policy, err)
 		}
 		if test.refused == "" {
@@ -193,16 +203,19 @@ func TestAllowedFunction(t *testing.T) {
 func TestAnalysis(t *testing.T) {
 	f := hostileFake(t)
 	db := database(t, f, bq.Config{}, exec.Config{})
-	a, err := db.Analyze(t.Context(), "SELECT upper(u.address.city), SAFE.LENGTH(w.id) FROM users AS u JOIN v_ok AS w USING (id)")
+	a, err := db.Analyze(t.Context(), "SELECT upper(u.address.city), SAFE.LENGTH(w.id) FROM users AS u "+
+		"JOIN v_ok AS w USING (id)")
 	want := exec.Analysis{Kind: "select", Inexact: true, Functions: []string{"length", "upper"}, Tables: []exec.TableRead{
-		{Schema: home, Table: "users", Columns: []string{"address.city", "id", "name"}}, {Schema: home, Table: "v_ok", Columns: []string{"id"}},
+		{Schema: home, Table: "users", Columns: []string{"address.city", "id", "name"}},
+		{Schema: home, Table: "v_ok", Columns: []string{"id"}},
 	}}
 	if diff := cmp.Diff(want, a); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 }
 
-// TestSampleCostsNothing: rows of a table come from tabledata.list, and no job runs, not even a dry one. A view has none.
+// TestSampleCostsNothing: rows of a table come from tabledata.list, and no job runs, not even a dry one. A view has
+// none.
 func TestSampleCostsNothing(t *testing.T) {
 	f := hostileFake(t)
 	name := project + "." + home + ".users"
@@ -225,10 +238,12 @@ func TestSampleCostsNothing(t *testing.T) {
 	}
 	spread, err := db.Sample(t.Context(), *table, exec.SampleOptions{Rows: 100, Spread: true, Seed: 4})
 	byID := func(a, b []any) int { return int(a[0].(int64) - b[0].(int64)) }
-	if err != nil || len(spread.Rows) != 100 || spread.Rows[99][0].(int64) < 1100 || !slices.IsSortedFunc(spread.Rows, byID) {
+	if err != nil || len(spread.Rows) != 100 || spread.Rows[99][0].(int64) < 1100 ||
+		!slices.IsSortedFunc(spread.Rows, byID) {
 		t.Errorf("a spread sample: %v, %v", spread, err)
 	}
-	profiled := testutil.Value(db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home, Tables: []schema.Table{*table}},
+	profiled := testutil.Value(db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home,
+		Tables: []schema.Table{*table}},
 		exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1}))(t)
 	if p, _ := profiled.Lookup("", "users"); p.Rows == nil || *p.Rows != 1000 || !p.RowsAtLeast {
 		t.Errorf("the profile has %v rows", p.Rows)
@@ -257,9 +272,12 @@ func TestValues(t *testing.T) {
 		{`"type": "BYTES"`, `"AP8="`, []byte{0, 255}},
 		{`"type": "NUMERIC"`, `"12.500000000"`, result.Decimal("12.5")},
 		{`"type": "NUMERIC"`, `"3"`, result.Decimal("3")},
-		{`"type": "NUMERIC"`, `"99999999999999999999999999999.999999999"`, result.Decimal("99999999999999999999999999999.999999999")},
-		{`"type": "BIGNUMERIC"`, `"0.00000000000000000000000000000000000001"`, result.Decimal("0.00000000000000000000000000000000000001")},
-		{`"type": "BIGNUMERIC"`, `"578960446186580977117854925043439539266"`, result.Decimal("578960446186580977117854925043439539266")},
+		{`"type": "NUMERIC"`, `"99999999999999999999999999999.999999999"`,
+			result.Decimal("99999999999999999999999999999.999999999")},
+		{`"type": "BIGNUMERIC"`, `"0.00000000000000000000000000000000000001"`,
+			result.Decimal("0.00000000000000000000000000000000000001")},
+		{`"type": "BIGNUMERIC"`, `"578960446186580977117854925043439539266"`,
+			result.Decimal("578960446186580977117854925043439539266")},
 		{`"type": "DATE"`, `"2024-02-29"`, "2024-02-29"},
 		{`"type": "DATE"`, `"0001-01-01"`, "0001-01-01"},
 		{`"type": "TIME"`, `"12:30:00.500000"`, "12:30:00.5"},
@@ -270,7 +288,8 @@ func TestValues(t *testing.T) {
 		{`"type": "GEOGRAPHY"`, `"POINT(1 2)"`, "POINT(1 2)"},
 		{`"type": "JSON"`, `"{\"b\":1,\"a\":[null]}"`, `{"b":1,"a":[null]}`},
 		{`"type": "RANGE", "rangeElementType": {"type": "DATE"}`, `"[2024-01-01, UNBOUNDED)"`, "[2024-01-01, UNBOUNDED)"},
-		{`"type": "RANGE", "rangeElementType": {"type": "TIMESTAMP"}`, `"[UNBOUNDED, 1709209800000000)"`, "[UNBOUNDED, 2024-02-29 12:30:00Z)"},
+		{`"type": "RANGE", "rangeElementType": {"type": "TIMESTAMP"}`, `"[UNBOUNDED, 1709209800000000)"`,
+			"[UNBOUNDED, 2024-02-29 12:30:00Z)"},
 		{`"type": "INTEGER", "mode": "REPEATED"`, `[{"v": "1"}, {"v": "2"}]`, "[1,2]"},
 		{`"type": "STRING", "mode": "REPEATED"`, `[]`, "[]"},
 		{`"type": "STRING", "mode": "REPEATED"`, `[{"v": "<a&b>\"\n"}]`, `["<a&b>\"\n"]`},
@@ -279,7 +298,8 @@ func TestValues(t *testing.T) {
 			`{"f": [{"v": "1.50"}, {"v": "AP8="}, {"v": "{\"x\": 1}"}, {"v": "2024-02-29"}, {"v": "NaN"}, {"v": "false"}, {"v": null}]}`,
 			`{"z":1.5,"a":"AP8=","j":{"x":1},"d":"2024-02-29","f":"NaN","t":false,"n":null}`},
 		{`"type": "RECORD", "mode": "REPEATED", "fields": [{"name": "k", "type": "STRING"}, {"name": "v", "type": "INTEGER", "mode": "REPEATED"}]`,
-			`[{"v": {"f": [{"v": "a"}, {"v": [{"v": "1"}]}]}}, {"v": {"f": [{"v": "b"}, {"v": []}]}}]`, `[{"k":"a","v":[1]},{"k":"b","v":[]}]`},
+			`[{"v": {"f": [{"v": "a"}, {"v": [{"v": "1"}]}]}}, {"v": {"f": [{"v": "b"}, {"v": []}]}}]`,
+			`[{"k":"a","v":[1]},{"k":"b","v":[]}]`},
 	} {
 		f := hostileFake(t)
 		f.always = &answer{`{"fields": [{"name": "x", ` + test.field + `}]}`, []string{`{"f": [{"v": ` + test.cell + `}]}`}}

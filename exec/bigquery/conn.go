@@ -213,7 +213,8 @@ func (g *guarded) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*e
 	}
 	classified := func(err error) error { return g.classify(err, "run") }
 	rows, statement, err := guard.Query(ctx, g.conn, s.SQL(), args...)
-	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Type: typeOf, Classify: classified}, classified(err)
+	return &exec.Rows{Rows: rows, Statement: statement, Convert: converter, Type: typeOf, Classify: classified},
+		classified(err)
 }
 
 // classify is classify without the names that the service knows and a policy hides.

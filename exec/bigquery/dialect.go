@@ -38,7 +38,8 @@ func (d Dialect) Language() exec.Language {
 		Name: "bigquery", Title: "BigQuery", Text: sqltext.BigQuery(), BillsScans: !d.FlatRate,
 		QuoteName: quote, QuoteSchemaName: quoteSchema,
 		Keywords: keywords, BareFunctions: bareFunctions,
-		Dates:   "Today is CURRENT_DATE('UTC'). All moments of a day are c >= TIMESTAMP '2024-04-30' AND c < TIMESTAMP '2024-05-01'.",
+		Dates: "Today is CURRENT_DATE('UTC'). All moments of a day are c >= TIMESTAMP '2024-04-30' " +
+			"AND c < TIMESTAMP '2024-05-01'.",
 		Instead: instead,
 		Drivers: []string{"github.com/texttosql/texttosql/exec/bigquery"},
 	}
@@ -112,7 +113,8 @@ func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 // With Spread it reads a table with more than Rows rows in 20 places, one at random in each twentieth. For a view or
 // an external table it reads the first rows with a query, which costs as much as reading all of it.
 func (d Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, quote, func(kind, column string) string {
 		if !strings.HasPrefix(kind, "STRING") && !strings.HasPrefix(kind, "BYTES") {

@@ -86,7 +86,8 @@ var (
 	absent = regexp.MustCompile(`^Not found: (?:Table|Dataset)`)
 	// limits are the limits that errors are about, by their reason.
 	limits = map[string]string{
-		"bytesBilledLimitExceeded": "scanned bytes", "resourcesExceeded": "memory", "responseTooLarge": "memory", "timeout": "time",
+		"bytesBilledLimitExceeded": "scanned bytes", "resourcesExceeded": "memory", "responseTooLarge": "memory",
+		"timeout": "time",
 	}
 )
 

@@ -103,8 +103,9 @@ type fakeJob struct {
 // newFake starts the API over an empty database.
 func newFake(t testing.TB) *fake {
 	f := &fake{
-		t: t, path: filepath.Join(t.TempDir(), "fake.db"), jobs: map[string]*fakeJob{}, calls: map[string]int{}, answers: map[string]answer{},
-		tables: map[string]fakeTable{}, cut: map[string]bool{}, bytes: 1000,
+		t: t, path: filepath.Join(t.TempDir(), "fake.db"), jobs: map[string]*fakeJob{}, calls: map[string]int{},
+		answers: map[string]answer{},
+		tables:  map[string]fakeTable{}, cut: map[string]bool{}, bytes: 1000,
 	}
 	f.db = sql.OpenDB(liteConnector{f.dsn()})
 	f.lite = testutil.Value(exec.New(f.db, sqlite.Dialect{}, exec.Config{Policy: open}))(t)
@@ -262,7 +263,8 @@ func (e *refusal) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.code)
 	item := map[string]any{"reason": e.reason, "message": e.message, "location": "query"}
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": e.code, "message": e.message, "errors": []any{item}}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": e.code, "message": e.message,
+		"errors": []any{item}}})
 }
 
 func invalid(format string, args ...any) *refusal {
@@ -314,7 +316,8 @@ func (f *fake) dry(body insertBody) (any, *refusal) {
 		"status":        map[string]any{"state": "DONE"},
 		"configuration": map[string]any{"dryRun": true, "query": map[string]any{"query": text}},
 		"statistics": map[string]any{"totalBytesProcessed": strconv.FormatInt(bytes, 10), "query": map[string]any{
-			"statementType": kind, "totalBytesProcessed": strconv.FormatInt(bytes, 10), "totalBytesProcessedAccuracy": "PRECISE", "referencedTables": tables,
+			"statementType": kind, "totalBytesProcessed": strconv.FormatInt(bytes, 10), "totalBytesProcessedAccuracy": "PRECISE",
+			"referencedTables": tables,
 		}},
 	}, nil
 }

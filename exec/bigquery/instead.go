@@ -1,7 +1,7 @@
 package bigquery
 
-// instead says what to write in place of what people and models write: see exec.Language.Instead. Words that messages of
-// the service have for other things, such as USER and SEQUENCE, are left out.
+// instead says what to write in place of what people and models write: see exec.Language.Instead. Words that messages
+// of the service have for other things, such as USER and SEQUENCE, are left out.
 const instead = `
 pg_typeof: write TYPEOF(x)
 version sqlite_version pg_version: the server's version is not told to statements

@@ -34,8 +34,10 @@ func TestInstead(t *testing.T) {
 		return nil
 	}
 	for _, test := range []struct{ why, said, want string }{
-		{"the service knows no such function", "Function not found: ISNULL at [1:8]", "ISNULL at [1:8]: write IFNULL(a, b), or a IS NULL"},
-		{"a part that a function lacks", "TIMESTAMP_ADD does not support the MONTH date part at [1:8]", "[1:8]: write DATE_ADD(DATE(t), INTERVAL 1 MONTH)"},
+		{"the service knows no such function", "Function not found: ISNULL at [1:8]",
+			"ISNULL at [1:8]: write IFNULL(a, b), or a IS NULL"},
+		{"a part that a function lacks", "TIMESTAMP_ADD does not support the MONTH date part at [1:8]",
+			"[1:8]: write DATE_ADD(DATE(t), INTERVAL 1 MONTH)"},
 		{"a column may have any name", "Unrecognized name: version at [1:8]", "version at [1:8]"},
 		{"a sequence that is none of numbers", "Syntax error: Illegal escape sequence: \\d at [1:8]", "\\d at [1:8]"},
 	} {

@@ -71,14 +71,20 @@ func TestDryRun(t *testing.T) {
 		policy exec.Policy
 		ok     func(error) bool
 	}{
-		{"a SELECT of its tables", func(f *fake) { f.mentions = []string{in + "t"} }, open, func(err error) bool { return err == nil }},
+		{"a SELECT of its tables", func(f *fake) { f.mentions = []string{in + "t"} }, open, func(err error) bool {
+			return err == nil
+		}},
 		{"the service takes it for a script", func(f *fake) { f.kind = "SCRIPT" }, open, isRefused("statement")},
-		{"the service takes it for DML", func(f *fake) { f.kind = "INSERT" }, open, func(err error) bool { return errors.Is(err, exec.ErrNotReadOnly) }},
+		{"the service takes it for DML", func(f *fake) { f.kind = "INSERT" }, open, func(err error) bool {
+			return errors.Is(err, exec.ErrNotReadOnly)
+		}},
 		{"the service says nothing of its kind", func(f *fake) { f.kind = "?" }, open, isRefused("statement")},
-		{"a table that the text does not name, allowed", func(f *fake) { f.mentions = []string{in + "keys"} }, open, func(err error) bool { return err == nil }},
+		{"a table that the text does not name, allowed", func(f *fake) { f.mentions = []string{in + "keys"} }, open,
+			func(err error) bool { return err == nil }},
 		{"a denied one", func(f *fake) { f.mentions = []string{in + "users"} }, noUsers, isRefused("table")},
 		{"one with a denied column", func(f *fake) { f.mentions = []string{in + "users"} }, noPass, isRefused("table")},
-		{"one of no dataset of the Config", func(f *fake) { f.mentions = []string{project + ".hidden.t"} }, open, isRefused("table")},
+		{"one of no dataset of the Config", func(f *fake) { f.mentions = []string{project + ".hidden.t"} }, open,
+			isRefused("table")},
 		{"one that is not there", func(f *fake) { f.mentions = []string{in + "gone"} }, open, isRefused("table")},
 		{"over the cap", func(f *fake) { f.bytes = 5<<30 + 1 }, open, isLimit("scanned bytes")},
 		{"exactly the cap", func(f *fake) { f.bytes = 5 << 30 }, open, func(err error) bool { return err == nil }},
@@ -193,31 +199,43 @@ func TestErrors(t *testing.T) {
 		refusal   refusal
 		ok        func(error) bool
 	}{
-		{"an unknown column", "dry", *invalid("Unrecognized name: nmae; Did you mean name? at [1:8]"), isInvalid("schema", "nmae")},
-		{"an unknown column of an alias", "dry", *invalid("Name nmae not found inside u at [1:10]"), isInvalid("schema", "nmae")},
+		{"an unknown column", "dry", *invalid("Unrecognized name: nmae; Did you mean name? at [1:8]"),
+			isInvalid("schema", "nmae")},
+		{"an unknown column of an alias", "dry", *invalid("Name nmae not found inside u at [1:10]"),
+			isInvalid("schema", "nmae")},
 		{"an unknown function", "dry", *invalid("Function not found: foo at [1:8]"), isInvalid("schema", "foo")},
-		{"an unknown column of USING", "dry", *invalid("Column nmae in USING clause not found on left side of join at [1:40]"),
+		{"an unknown column of USING", "dry",
+			*invalid("Column nmae in USING clause not found on left side of join at [1:40]"),
 			isInvalid("schema", "nmae")},
 		{"an ambiguous column", "dry", *invalid("Column name id is ambiguous at [1:8]"), isInvalid("schema", "id")},
-		{"an unknown table", "dry", refusal{404, "notFound", "Not found: Table p:d.nosuch was not found in location US"}, isInvalid("schema", "nosuch")},
+		{"an unknown table", "dry", refusal{404, "notFound", "Not found: Table p:d.nosuch was not found in location US"},
+			isInvalid("schema", "nosuch")},
 		{"a syntax error", "dry", *invalid("Syntax error: Unexpected keyword FROM at [1:8]"), isInvalid("syntax", "")},
-		{"a type error", "dry", *invalid("No matching signature for operator = for argument types: STRING, INT64 at [1:8]"), isInvalid("compile", "")},
+		{"a type error", "dry", *invalid("No matching signature for operator = for argument types: STRING, INT64 at [1:8]"),
+			isInvalid("compile", "")},
 		{"a division by zero", "insert", *invalid("division by zero: 1 / 0"), isInvalid("run", "")},
 		{"a bad cast while it runs", "results", *invalid("Bad int64 value: x"), isInvalid("run", "")},
 		{"a table that the account may not read", "dry",
-			refusal{403, "accessDenied", "Access Denied: Table p:d.t: User does not have permission to query table p:d.t"}, isRefused("table")},
-		{"no right to run jobs", "dry", refusal{403, "accessDenied", "Access Denied: Project p: User does not have bigquery.jobs.create permission"}, isOther},
+			refusal{403, "accessDenied", "Access Denied: Table p:d.t: User does not have permission to query table p:d.t"},
+			isRefused("table")},
+		{"no right to run jobs", "dry",
+			refusal{403, "accessDenied", "Access Denied: Project p: User does not have bigquery.jobs.create permission"},
+			isOther},
 		{"wrong credentials", "dry", refusal{401, "authError", "Invalid Credentials"}, isOther},
 		{"no rights at all", "table", refusal{403, "forbidden", "The caller does not have permission"}, isOther},
-		{"the quota of the project", "insert", refusal{403, "quotaExceeded", "Quota exceeded: Your project exceeded quota for free query bytes scanned"}, isOther},
+		{"the quota of the project", "insert",
+			refusal{403, "quotaExceeded", "Quota exceeded: Your project exceeded quota for free query bytes scanned"}, isOther},
 		{"too many requests", "dry", refusal{403, "rateLimitExceeded", "Exceeded rate limits"}, busy},
 		{"too many jobs", "insert", refusal{403, "jobRateLimitExceeded", "Job exceeded rate limits"}, busy},
 		{"the service is down", "dry", refusal{503, "backendError", "Service unavailable"}, busy},
 		{"down at the look at a table", "table", refusal{503, "backendError", "Service unavailable"}, busy},
 		{"over the cap while it runs", "insert",
-			refusal{400, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: 1. 2 or higher required."}, isLimit("scanned bytes")},
-		{"over the memory of the service", "results", refusal{400, "resourcesExceeded", "Resources exceeded during query execution"}, isLimit("memory")},
-		{"an answer that is too large", "results", refusal{403, "responseTooLarge", "Response too large to return"}, isLimit("memory")},
+			refusal{400, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: 1. 2 or higher required."},
+			isLimit("scanned bytes")},
+		{"over the memory of the service", "results",
+			refusal{400, "resourcesExceeded", "Resources exceeded during query execution"}, isLimit("memory")},
+		{"an answer that is too large", "results", refusal{403, "responseTooLarge", "Response too large to return"},
+			isLimit("memory")},
 		{"the time-out of the job", "results", refusal{400, "timeout", "Job timed out after 1s"}, isLimit("time")},
 		{"somebody else ended the job", "results", refusal{400, "stopped", "Job execution was cancelled"}, isOther},
 	} {
@@ -331,10 +349,12 @@ func TestConnectionCut(t *testing.T) {
 	}
 	// A service that is gone.
 	f := hostileFake(t)
-	db := database(t, f, bq.Config{}, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 200 * time.Millisecond}}})
+	db := database(t, f, bq.Config{},
+		exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 200 * time.Millisecond}}})
 	f.server.CloseClientConnections()
 	f.server.Close()
-	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err == nil || errors.As(err, new(*exec.InvalidError)) || errors.As(err, new(*exec.RefusedError)) {
+	if _, err := db.Query(t.Context(), "SELECT a FROM t"); err == nil || errors.As(err, new(*exec.InvalidError)) ||
+		errors.As(err, new(*exec.RefusedError)) {
 		t.Errorf("without a service: %v", err)
 	}
 }
@@ -355,7 +375,8 @@ func TestPages(t *testing.T) {
 	}{{5000, 1800, false, 4}, {1800, 1800, false, 4}, {1799, 1799, true, 4}, {700, 700, true, 2}, {10, 10, true, 1}} {
 		before := f.count("results")
 		table, err := db.QueryWithin(t.Context(), "SELECT a FROM t", exec.Bounds{Rows: test.rows})
-		if err != nil || len(table.Rows) != test.got || table.Truncated != test.truncated || table.Rows[test.got-1][0] != int64(test.got-1) {
+		if err != nil || len(table.Rows) != test.got || table.Truncated != test.truncated ||
+			table.Rows[test.got-1][0] != int64(test.got-1) {
 			t.Errorf("%d rows: %d, %v, %v", test.rows, len(table.Rows), table.Truncated, err)
 		}
 		if n := f.count("results") - before; n != test.pages+1 {
@@ -388,13 +409,15 @@ func TestConfig(t *testing.T) {
 	}
 	// A pool of another driver cannot be guarded.
 	other := dbtest.NewDB(t, f.db, bq.Dialect{}, exec.Config{})
-	if _, err := other.Query(t.Context(), "SELECT 1"); !errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), "bigquery.Open") {
+	if _, err := other.Query(t.Context(), "SELECT 1"); !errors.As(err, new(*exec.UnguardedError)) ||
+		!strings.Contains(err.Error(), "bigquery.Open") {
 		t.Errorf("a pool of SQLite: %v", err)
 	}
 	if !(bq.Dialect{}).Language().BillsScans || (bq.Dialect{FlatRate: true}).Language().BillsScans {
 		t.Error("what FlatRate says is not what the language says")
 	}
-	if !(bq.Dialect{}).Language().Recognises(f.pool(bq.Config{}).Driver()) || (bq.Dialect{}).Language().Recognises(f.db.Driver()) {
+	if !(bq.Dialect{}).Language().Recognises(f.pool(bq.Config{}).Driver()) ||
+		(bq.Dialect{}).Language().Recognises(f.db.Driver()) {
 		t.Error("the dialect does not know its driver")
 	}
 }

@@ -193,7 +193,8 @@ func describe(t *schema.Table, out map[string]any) {
 	}
 	var fields, foreign []any
 	for _, c := range t.Columns {
-		field := map[string]any{"name": c.Name, "type": apiType(c.Type), "mode": "NULLABLE", "defaultValueExpression": c.Default}
+		field := map[string]any{"name": c.Name, "type": apiType(c.Type), "mode": "NULLABLE",
+			"defaultValueExpression": c.Default}
 		if c.NotNull {
 			field["mode"] = "REQUIRED"
 		}
@@ -205,7 +206,8 @@ func describe(t *schema.Table, out map[string]any) {
 			columns = append(columns, map[string]any{"referencingColumn": key.Columns[i], "referencedColumn": key.RefColumns[i]})
 		}
 		table := reference(project + "." + home + "." + key.RefTable)
-		foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", i), "referencedTable": table, "columnReferences": columns})
+		foreign = append(foreign, map[string]any{"name": fmt.Sprint("fk", i), "referencedTable": table,
+			"columnReferences": columns})
 	}
 	out["schema"] = map[string]any{"fields": fields}
 	constraints := map[string]any{"foreignKeys": foreign}
@@ -296,7 +298,8 @@ func liteError(err error) *refusal {
 	case strings.HasPrefix(message, "no such column"):
 		return invalid("Unrecognized name: %s at [1:8]", name)
 	case strings.HasPrefix(message, "no such table"):
-		return &refusal{404, "notFound", "Not found: Table " + project + ":" + home + "." + name + " was not found in location US"}
+		return &refusal{404, "notFound", "Not found: Table " + project + ":" + home + "." + name +
+			" was not found in location US"}
 	case strings.HasPrefix(message, "no such function"):
 		return invalid("Function not found: %s at [1:8]", name)
 	case strings.HasPrefix(message, "ambiguous column name"):

@@ -109,7 +109,9 @@ func (b bound) columns(m guard.Ref) (out []guard.Ref) {
 func (b bound) fields(s guard.Source, path []string, i int) (found []string) {
 	behind := i > 0 && strings.EqualFold(path[i-1], s.Alias)
 	first := i == 0 || behind
-	other := i > 0 && slices.ContainsFunc(b.Sources, func(o guard.Source) bool { return strings.EqualFold(o.Alias, path[i-1]) })
+	other := i > 0 && slices.ContainsFunc(b.Sources, func(o guard.Source) bool {
+		return strings.EqualFold(o.Alias, path[i-1])
+	})
 	t := s.Relation.Own.(*table)
 	for _, k := range t.parts[fold(path[i])] {
 		of := t.columns[k].path

@@ -27,7 +27,8 @@ raise range_bucket rank read rename repeat replace returns rollback row safe saf
 snapshot sql start status stored string system_time table target temp time timestamp transaction truncate type unique
 unpivot until update user value values version view views week while work write year zone`
 
-// TestNames: each word is read as a name where a prompt shows it, and the words that need quotes for that are those of the page.
+// TestNames: each word is read as a name where a prompt shows it, and the words that need quotes for that are those of
+// the page.
 func TestNames(t *testing.T) {
 	l := bq.Dialect{}.Language()
 	listed := strings.Fields(reserved)
@@ -47,7 +48,8 @@ func TestNames(t *testing.T) {
 		if strings.Contains(name, ".") { // a dot parts the fields of a record
 			continue
 		}
-		const text = "SELECT {c}, t.{c}, max({c}) AS m FROM {c} AS t WHERE {c} IN ('own') AND NOT {c} IS NULL GROUP BY {c}, t.{c} ORDER BY {c}"
+		const text = "SELECT {c}, t.{c}, max({c}) AS m FROM {c} AS t WHERE {c} IN ('own') AND NOT {c} IS NULL " +
+			"GROUP BY {c}, t.{c} ORDER BY {c}"
 		if _, err := parser.ParseStatement(strings.ReplaceAll(text, "{c}", l.PromptQuoter().Quote(name))); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -19,18 +19,28 @@ import (
 // takes long.
 func TestNested(t *testing.T) {
 	for _, test := range []struct{ name, prefix, again, suffix string }{
-		{"brackets", "SELECT ", "(", "1"}, {"signs", "SELECT ", "- ", "1"}, {"tildes", "SELECT ", "~", "1"}, {"NOT", "SELECT ", "NOT ", "true"},
-		{"CASE", "SELECT ", "CASE WHEN ", "1"}, {"CASE ELSE", "SELECT ", "CASE WHEN true THEN 1 ELSE ", "1"}, {"INTERVAL", "SELECT ", "INTERVAL ", "1 DAY"},
-		{"types", "SELECT CAST(1 AS ", "ARRAY<", "INT64"}, {"struct types", "SELECT ", "STRUCT<a ", "INT64"}, {"lambdas", "SELECT array_filter(x, ", "e -> ", "e)"},
-		{"UNION", "SELECT 1", " UNION ALL SELECT 1", ""}, {"AND", "SELECT true", " AND true", ""}, {"plus", "SELECT 1", " + 1", ""},
-		{"JOIN", "SELECT 1 FROM t", " JOIN t", " ON true"}, {"cross", "SELECT 1 FROM t", ", t", ""}, {"dots", "SELECT a", ".a", ""},
-		{"pipes", "FROM t", " |> WHERE true", ""}, {"subscripts", "SELECT a", "[0]", ""}, {"concatenation", "SELECT 'a'", " || 'a'", ""},
-		{"comparisons", "SELECT 1", " = 1", ""}, {"IS", "SELECT 1", " IS NULL", ""}, {"IN", "SELECT 1", " IN (1)", ""}, {"strings", "SELECT 'a'", " 'a'", ""},
+		{"brackets", "SELECT ", "(", "1"}, {"signs", "SELECT ", "- ", "1"}, {"tildes", "SELECT ", "~", "1"},
+		{"NOT", "SELECT ", "NOT ", "true"},
+		{"CASE", "SELECT ", "CASE WHEN ", "1"}, {"CASE ELSE", "SELECT ", "CASE WHEN true THEN 1 ELSE ", "1"},
+		{"INTERVAL", "SELECT ", "INTERVAL ", "1 DAY"},
+		{"types", "SELECT CAST(1 AS ", "ARRAY<", "INT64"}, {"struct types", "SELECT ", "STRUCT<a ", "INT64"},
+		{"lambdas", "SELECT array_filter(x, ", "e -> ", "e)"},
+		{"UNION", "SELECT 1", " UNION ALL SELECT 1", ""}, {"AND", "SELECT true", " AND true", ""},
+		{"plus", "SELECT 1", " + 1", ""},
+		{"JOIN", "SELECT 1 FROM t", " JOIN t", " ON true"}, {"cross", "SELECT 1 FROM t", ", t", ""},
+		{"dots", "SELECT a", ".a", ""},
+		{"pipes", "FROM t", " |> WHERE true", ""}, {"subscripts", "SELECT a", "[0]", ""},
+		{"concatenation", "SELECT 'a'", " || 'a'", ""},
+		{"comparisons", "SELECT 1", " = 1", ""}, {"IS", "SELECT 1", " IS NULL", ""}, {"IN", "SELECT 1", " IN (1)", ""},
+		{"strings", "SELECT 'a'", " 'a'", ""},
 		{"WITH", "WITH a AS (SELECT 1)", ", a AS (SELECT 1)", " SELECT 1"}, {"BETWEEN", "SELECT 1", " BETWEEN 1 AND 1", ""},
-		{"NEW", "SELECT ", "NEW a(", "1"}, {"EXISTS", "SELECT ", "EXISTS(SELECT ", "1"}, {"pairs", "SELECT ", "((SELECT ", "1"},
+		{"NEW", "SELECT ", "NEW a(", "1"}, {"EXISTS", "SELECT ", "EXISTS(SELECT ", "1"},
+		{"pairs", "SELECT ", "((SELECT ", "1"},
 		{"IF", "SELECT ", "IF(true, 1, ", "1"},
-		{"joins behind each other", "SELECT 1 FROM t", " JOIN t", strings.Repeat(" ON true", 5000)}, {"LATERAL", "SELECT 1 FROM ", "LATERAL ", "t"},
-		{"braces", "SELECT NEW a ", "{a ", "1"}, {"ANY", "SELECT 1", " LIKE ANY (1", ""}, {"<", "SELECT 1", " < 1", ""}, {"hints", "SELECT ", "@{a=1} ", "1"},
+		{"joins behind each other", "SELECT 1 FROM t", " JOIN t", strings.Repeat(" ON true", 5000)},
+		{"LATERAL", "SELECT 1 FROM ", "LATERAL ", "t"},
+		{"braces", "SELECT NEW a ", "{a ", "1"}, {"ANY", "SELECT 1", " LIKE ANY (1", ""}, {"<", "SELECT 1", " < 1", ""},
+		{"hints", "SELECT ", "@{a=1} ", "1"},
 	} {
 		for _, times := range []int{190, 95_000} {
 			times = min(times, (99_000-len(test.prefix)-len(test.suffix))/len(test.again))
@@ -107,11 +117,13 @@ func (w writer) from(depth int) string {
 		if depth > 0 && w.IntN(3) == 0 {
 			return "(" + w.query(depth-1) + ") AS " + w.one("u", "k", "users", "t")
 		}
-		return w.one("users", "users AS u", "keyring", "keyring AS k", "orders", "t", "names", "c", "users AS t", "keyring AS users", "`users` AS k")
+		return w.one("users", "users AS u", "keyring", "keyring AS k", "orders", "t", "names", "c", "users AS t",
+			"keyring AS users", "`users` AS k")
 	}
 	text := item()
 	for w.IntN(3) == 0 {
-		text += w.one(" JOIN ", " LEFT JOIN ", " CROSS JOIN ") + item() + w.one("", " ON true", " USING (id)", " ON u.id = k.note")
+		text += w.one(" JOIN ", " LEFT JOIN ", " CROSS JOIN ") + item() + w.one("", " ON true", " USING (id)",
+			" ON u.id = k.note")
 	}
 	return text
 }
@@ -176,7 +188,8 @@ func TestRandom(t *testing.T) {
 			accepted++
 		}
 	}
-	t.Logf("%d statements compile: %d read the denied column, and of the others %d are accepted", compiled, reading, accepted)
+	t.Logf("%d statements compile: %d read the denied column, and of the others %d are accepted", compiled, reading,
+		accepted)
 	if reading < 50 || accepted < 100 {
 		t.Error("the statements show too little")
 	}

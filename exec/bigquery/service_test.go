@@ -68,7 +68,8 @@ func (o owner) run(ctx context.Context, text string) error {
 // ddl writes a statement of a script with the types of the service. Keys are not enforced there.
 func ddl(text string) string {
 	for _, r := range []struct{ from, to string }{
-		{`\bINTEGER\b`, "INT64"}, {`\bTEXT\b`, "STRING"}, {`\bVARCHAR\(\d+\)`, "STRING"}, {`\bREAL\b`, "FLOAT64"}, {` PRIMARY KEY,`, " ,"}, {` PRIMARY KEY\)`, ")"},
+		{`\bINTEGER\b`, "INT64"}, {`\bTEXT\b`, "STRING"}, {`\bVARCHAR\(\d+\)`, "STRING"}, {`\bREAL\b`, "FLOAT64"},
+		{` PRIMARY KEY,`, " ,"}, {` PRIMARY KEY\)`, ")"},
 		{`\bit''s\b`, `it\'s`}, {`\bUPDATE t SET a = a$`, "UPDATE t SET a = a WHERE true"}, {`^DROP VIEW`, "DROP VIEW"},
 	} {
 		text = regexp.MustCompile(r.from).ReplaceAllString(text, r.to)
@@ -93,7 +94,8 @@ func TestServiceConformance(t *testing.T) {
 	service(t)
 	e := engine()
 	e.Deadline, e.VersionDelay = 20*time.Second, 2*time.Second
-	e.Endless = "SELECT count(*) FROM UNNEST(GENERATE_ARRAY(1, 1000000)) AS a, UNNEST(GENERATE_ARRAY(1, 1000000)) AS b, UNNEST(GENERATE_ARRAY(1, 1000000)) AS c" +
+	e.Endless = "SELECT count(*) FROM UNNEST(GENERATE_ARRAY(1, 1000000)) AS a, UNNEST(GENERATE_ARRAY(1, 1000000)) AS b, " +
+		"UNNEST(GENERATE_ARRAY(1, 1000000)) AS c" +
 		" WHERE mod(a * b, c + 1) = 7"
 	e.Skip["policy"] = "the service has no NATURAL JOIN"
 	e.Skip["denied_is_absent"] = e.Skip["policy"]
@@ -135,8 +137,10 @@ func TestServiceStatements(t *testing.T) {
 	client, set := service(t)
 	o := owner{client, set}
 	for _, statement := range []string{
-		"CREATE TABLE t AS SELECT 1 AS a, 'x' AS b", "CREATE TABLE t_2024 AS SELECT 1 AS a, 'x' AS b", "CREATE TABLE keys AS SELECT 1 AS id, 'p' AS password",
-		"CREATE TABLE users AS SELECT 1 AS id, 'ann' AS name, 's3cret-1' AS password, STRUCT('Rome' AS city, '3' AS door) AS address," +
+		"CREATE TABLE t AS SELECT 1 AS a, 'x' AS b", "CREATE TABLE t_2024 AS SELECT 1 AS a, 'x' AS b",
+		"CREATE TABLE keys AS SELECT 1 AS id, 'p' AS password",
+		"CREATE TABLE users AS SELECT 1 AS id, 'ann' AS name, 's3cret-1' AS password, STRUCT('Rome' AS city, " +
+			"'3' AS door) AS address," +
 			" [STRUCT('k' AS sku, NUMERIC '1.5' AS price)] AS orders",
 		"CREATE VIEW v_ok AS SELECT id, name FROM `" + client.Project() + "." + set + ".users`",
 		"CREATE VIEW v_pw AS SELECT id, password AS pw FROM `" + client.Project() + "." + set + ".users`",

@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// TestThreePhase: the three-phase agent on the engine of its source. Each table is judged, names join the two that stay, and
-// a dry run validates each statement: the wrong one costs no job.
+// TestThreePhase: the three-phase agent on the engine of its source. Each table is judged, names join the two that
+// stay, and a dry run validates each statement: the wrong one costs no job.
 func TestThreePhase(t *testing.T) {
 	f := newFake(t)
 	f.script(`CREATE TABLE customers (id INTEGER, name TEXT);
@@ -53,10 +53,12 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 	if err != nil || fmt.Sprint(res.Rows.Rows) != "[[Bo]]" || res.SQL != strings.Replace(wrong, "nmae", "name", 1) {
 		t.Fatalf("%v: %+v", err, res)
 	}
-	if len(res.Steps) != 2 || res.Steps[0].Status != "rejected" || res.Steps[1].Status != "ok" || !strings.Contains(told, "nmae") {
+	if len(res.Steps) != 2 || res.Steps[0].Status != "rejected" || res.Steps[1].Status != "ok" ||
+		!strings.Contains(told, "nmae") {
 		t.Errorf("steps %+v, and the correction was told %q", res.Steps, told)
 	}
-	if asked["table"] != 3 || asked["tables"] != 1 || asked["synthesis"] != 1 || asked["generate"] != 1 || asked["repair"] != 1 {
+	if asked["table"] != 3 || asked["tables"] != 1 || asked["synthesis"] != 1 || asked["generate"] != 1 ||
+		asked["repair"] != 1 {
 		t.Errorf("calls: %v", asked)
 	}
 	for _, b := range f.bodies {
@@ -66,14 +68,15 @@ INSERT INTO orders VALUES (1, 2, 9.5), (2, 1, 1.5)`)
 	}
 }
 
-// TestDryRunAgain: a statement has a dry run for each of its uses, also where one session uses it twice: what it said then
-// may be old now.
+// TestDryRunAgain: a statement has a dry run for each of its uses, also where one session uses it twice: what it said
+// then may be old now.
 func TestDryRunAgain(t *testing.T) {
 	f := hostileFake(t)
 	runner := testutil.Value(database(t, f, bq.Config{}, exec.Config{}).Runner(exec.Bounds{}))(t)
 	defer runner.Close()
 	for use := 1; use <= 2; use++ {
-		if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use || f.count("insert") != use {
+		if _, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || f.count("dry") != use ||
+			f.count("insert") != use {
 			t.Errorf("use %d: %d dry runs, %d jobs, %v", use, f.count("dry"), f.count("insert"), err)
 		}
 	}

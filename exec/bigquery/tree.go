@@ -45,11 +45,11 @@ PipeRenameItem PipeDrop PipeJoin PipeSetOperation PipePivot PipeUnpivot TVF`)
 
 // walker walks one tree.
 //
-// The dry run tells tables and no columns, so what the tree says of columns is what keeps a denied column, and one that is called
-// as secrets are, from being read: 69 statements of TestHostile (under noPass, noDoor and noOrder), the cases of
-// exectest about columns ("by star in a CTE", "compared by USING") with those that a policy leaves alone ("an allowed
-// column", "a star of another table"), and TestRandom. To leave columns to the service's own access control would
-// refuse policies that work today.
+// The dry run tells tables and no columns, so what the tree says of columns is what keeps a denied column, and one that
+// is called as secrets are, from being read: 69 statements of TestHostile (under noPass, noDoor and noOrder), the cases
+// of exectest about columns ("by star in a CTE", "compared by USING") with those that a policy leaves alone ("an
+// allowed column", "a star of another table"), and TestRandom. To leave columns to the service's own access control
+// would refuse policies that work today.
 type walker struct {
 	named
 	added   map[string]bool // functions that the policy adds
@@ -87,8 +87,8 @@ var quotedEscapes = strings.NewReplacer(`\\`, "", "\\`", "")
 // nesting are the words on which the parser recurses without a bracket.
 var nesting = guard.Set("NOT - + ~ INTERVAL LATERAL NEW CASE -> < <>")
 
-// nested refuses names that the parser would read differently from the service, and a statement of so many words that may
-// stand in each other without brackets that the parser would take hundreds of megabytes of stack for it.
+// nested refuses names that the parser would read differently from the service, and a statement of so many words that
+// may stand in each other without brackets that the parser would take hundreds of megabytes of stack for it.
 func nested(s *sqltext.Statement) {
 	words := 0
 	for t := range s.Tokens() {

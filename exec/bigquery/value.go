@@ -179,13 +179,15 @@ func inQuotes(text string) string {
 // kinds are those of the types that have one.
 var kinds = map[string]result.Kind{
 	"BOOL": result.KindBool, "INT64": result.KindInt, "FLOAT64": result.KindFloat, "NUMERIC": result.KindDecimal,
-	"BIGNUMERIC": result.KindDecimal, "STRING": result.KindText, "BYTES": result.KindBlob, "DATE": result.KindDate, "TIME": result.KindTime,
-	"DATETIME": result.KindDateTime, "TIMESTAMP": result.KindInstant, "INTERVAL": result.KindInterval, "JSON": result.KindJSON,
+	"BIGNUMERIC": result.KindDecimal, "STRING": result.KindText, "BYTES": result.KindBlob, "DATE": result.KindDate,
+	"TIME":     result.KindTime,
+	"DATETIME": result.KindDateTime, "TIMESTAMP": result.KindInstant, "INTERVAL": result.KindInterval,
+	"JSON":  result.KindJSON,
 	"ARRAY": result.KindList, "STRUCT": result.KindList,
 }
 
-// typeOf is the type of a column as GoogleSQL names it. The client does not tell the zeros behind a NUMERIC, so its scale is
-// that of each value; a TIMESTAMP has no zone but UTC.
+// typeOf is the type of a column as GoogleSQL names it. The client does not tell the zeros behind a NUMERIC, so its
+// scale is that of each value; a TIMESTAMP has no zone but UTC.
 func typeOf(_ int, c *sql.ColumnType) result.Type {
 	name := c.DatabaseTypeName()
 	plain, _, _ := strings.Cut(name, "(")
@@ -200,8 +202,8 @@ func typeOf(_ int, c *sql.ColumnType) result.Type {
 	return t
 }
 
-// converter makes the values of a column what a result holds: exact numbers are result.Decimal, and a TIMESTAMP is text in UTC
-// with a Z.
+// converter makes the values of a column what a result holds: exact numbers are result.Decimal, and a TIMESTAMP is text
+// in UTC with a Z.
 func converter(_ int, c *sql.ColumnType) func(any) (any, error) {
 	kind, _, _ := strings.Cut(c.DatabaseTypeName(), "(")
 	switch kind {

@@ -33,8 +33,10 @@ CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (
 		{"columns by LIKE", "SELECT * LIKE 'x%' FROM t LIMIT 1", "[[1]]"},
 		{"columns by a pattern, one of them denied", "SELECT COLUMNS('id|sal.*') FROM users", "may not be read"},
 		{"QUALIFY", "SELECT x FROM t QUALIFY row_number() OVER (PARTITION BY g ORDER BY x DESC) = 1 ORDER BY x", "[[2] [3]]"},
-		{"ASOF JOIN", "SELECT price FROM (SELECT 1 AS x, TIMESTAMP '2024-01-01 12:00' AS \"at\") q ASOF JOIN u ON q.x = u.x AND q.\"at\" >= u.\"at\"", "[[5]]"},
-		{"ASOF JOIN with USING", "SELECT price FROM (SELECT 1 AS x, TIMESTAMP '2024-01-03' AS \"at\") q ASOF LEFT JOIN u USING (x, \"at\")", "[[7]]"},
+		{"ASOF JOIN", "SELECT price FROM (SELECT 1 AS x, TIMESTAMP '2024-01-01 12:00' AS \"at\") q ASOF JOIN u " +
+			"ON q.x = u.x AND q.\"at\" >= u.\"at\"", "[[5]]"},
+		{"ASOF JOIN with USING", "SELECT price FROM (SELECT 1 AS x, TIMESTAMP '2024-01-03' AS \"at\") q ASOF LEFT " +
+			"JOIN u USING (x, \"at\")", "[[7]]"},
 		{"POSITIONAL JOIN", "SELECT t.x, price FROM t POSITIONAL JOIN u LIMIT 1", "[[1 5]]"},
 		{"SEMI and ANTI JOIN", "SELECT x FROM t ANTI JOIN u USING (x) ORDER BY x", "[[2] [3]]"},
 		{"LATERAL", "SELECT i, j FROM range(2) r(i), LATERAL (SELECT i * 2) l(j)", "[[0 0] [1 2]]"},
@@ -65,7 +67,8 @@ CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (
 		{"DESCRIBE a view", "describe v", "[[y INTEGER YES NULL NULL NULL]]"},
 		{"DESCRIBE a query", "DESCRIBE SELECT x + 1.5 AS z FROM t", "[[z DECIMAL(12,1) YES NULL NULL NULL]]"},
 		{"DESCRIBE in a FROM", "SELECT column_name FROM (DESCRIBE t)", "[[x] [g]]"},
-		{"SUMMARIZE a table", "SUMMARIZE t", "[[x INTEGER 1 3 3 2.0 1.0 1 2 3 3 0.00] [g VARCHAR a b 2 NULL NULL NULL NULL NULL 3 0.00]]"},
+		{"SUMMARIZE a table", "SUMMARIZE t", "[[x INTEGER 1 3 3 2.0 1.0 1 2 3 3 0.00] [g VARCHAR a b 2 NULL NULL NULL NULL " +
+			"NULL 3 0.00]]"},
 		{"SUMMARIZE a query", "SUMMARIZE SELECT x FROM t WHERE x > 1;", "[[x INTEGER 2 3 2 2.5"},
 		{"SUMMARIZE in a FROM", "SELECT column_name, max FROM (SUMMARIZE t) WHERE avg IS NOT NULL", "[[x 3]]"},
 		{"SUMMARIZE with a comment behind it", "SUMMARIZE t -- all of it", "[[x INTEGER"},
@@ -73,7 +76,8 @@ CREATE TABLE users(id INT, name VARCHAR, salary INT); INSERT INTO users VALUES (
 		{"SUMMARIZE of the others", "SUMMARIZE SELECT id, name FROM users", "[[id INTEGER 1 2 2"},
 		{"SUMMARIZE of the others, by EXCLUDE", "SUMMARIZE SELECT * EXCLUDE (salary) FROM users", "[[id INTEGER 1 2 2"},
 		{"DESCRIBE with a denied column", "DESCRIBE users", "may not be read"},
-		{"DESCRIBE of a denied column", "DESCRIBE SELECT salary FROM users", "salary: no such column, or you may not read it"},
+		{"DESCRIBE of a denied column", "DESCRIBE SELECT salary FROM users",
+			"salary: no such column, or you may not read it"},
 		{"DESCRIBE of a file", "DESCRIBE 'a.csv'", "does not exist"},
 		{"DESCRIBE of a function that reads a file", "DESCRIBE SELECT * FROM read_csv('a.csv')", "not on the list"},
 		{"SUMMARIZE of a table of the engine", "SUMMARIZE FROM duckdb_settings()", "duckdb_settings is not on the list"},

@@ -38,7 +38,8 @@ DROP TABLE gone`)
 		why = append(why, w.Code+" "+w.Message)
 	}
 	golden.Equal(t, []string{"fine", "kept_file", "t"}, names, "schema")
-	if len(why) != 2 || !strings.Contains(why[0], "broken-view the view lost_file") || !strings.Contains(why[1], "broken-view the view lost_table") ||
+	if len(why) != 2 || !strings.Contains(why[0], "broken-view the view lost_file") ||
+		!strings.Contains(why[1], "broken-view the view lost_table") ||
 		strings.Contains(strings.Join(why, ""), folder) {
 		t.Errorf("warnings: %q", why)
 	}
@@ -50,15 +51,16 @@ DROP TABLE gone`)
 	known := testutil.Value(closed.Schema(t.Context()))(t)
 	for _, name := range []string{"kept_file", "lost_file"} {
 		const reason = "DuckDB cannot open it: it reads files that Options.Files does not name"
-		if !slices.Contains(known.LeftOut, schema.Omitted{Item: "view", Table: schema.TableName{Schema: "main", Name: name}, Reason: reason}) ||
+		if !slices.Contains(known.LeftOut, schema.Omitted{Item: "view", Table: schema.TableName{Schema: "main", Name: name},
+			Reason: reason}) ||
 			!strings.Contains(fmt.Sprint(closed.Warnings()), "the view "+name+" is left out of the schema, since "+reason) {
 			t.Errorf("without Files: %v, %v", known.LeftOut, closed.Warnings())
 		}
 	}
 }
 
-// TestVanished: a file of a folder that goes is left out with a word, before the first look or after it, and the rest of the
-// folder is read.
+// TestVanished: a file of a folder that goes is left out with a word, before the first look or after it, and the rest
+// of the folder is read.
 func TestVanished(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"early", "late", "half", "kept"} {
@@ -87,7 +89,8 @@ func TestVanished(t *testing.T) {
 	for _, name := range []string{"late", "half"} {
 		_, err := db.Query(t.Context(), "SELECT count(*) FROM "+name)
 		var invalid *exec.InvalidError
-		if !errors.As(err, &invalid) || invalid.Fault != "schema" || !strings.Contains(invalid.Message, "a file under a view") ||
+		if !errors.As(err, &invalid) || invalid.Fault != "schema" ||
+			!strings.Contains(invalid.Message, "a file under a view") ||
 			strings.Contains(invalid.Message, folder) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -113,12 +116,14 @@ func TestVariant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.db")
 	writer := testutil.Value(sql.Open("duckdb", ""))(t)
 	defer writer.Close()
-	testutil.Value(writer.Exec("ATTACH '" + path + "' AS d (STORAGE_VERSION 'v1.5.0'); CREATE TABLE d.t(a INT, v VARIANT);" +
+	testutil.Value(writer.Exec("ATTACH '" + path + "' AS d (STORAGE_VERSION 'v1.5.0'); CREATE TABLE d.t(a INT, " +
+		"v VARIANT);" +
 		"INSERT INTO d.t VALUES (1, 'x'::VARIANT); DETACH d"))(t)
 	db := onPool(t, openPath(t, path, duckdb.Options{}), exec.Config{})
 	table := testutil.Value(db.Query(t.Context(), "SELECT * FROM t"))(t)
 	golden.Equal(t, "[[1 x]]", fmt.Sprint(table.Rows), "rows")
-	profiled := testutil.Value(db.Profile(t.Context(), testutil.Value(db.Schema(t.Context()))(t), exec.ProfileOptions{}))(t)
+	profiled := testutil.Value(db.Profile(t.Context(), testutil.Value(db.Schema(t.Context()))(t),
+		exec.ProfileOptions{}))(t)
 	if c, _ := profiled.Tables[0].Column("v"); c.Profile == nil || c.Profile.Distinct != 1 {
 		t.Errorf("the profile of v: %+v", c.Profile)
 	}

@@ -74,8 +74,8 @@ type reader struct {
 	definitions []string          // of s.Tables: the CREATE text
 }
 
-// How many tokens a statement may grow by where views are written out, in all and outside of select lists: DuckDB keeps a column of a
-// select list as one, and writes out what a condition names. See BenchmarkCompile.
+// How many tokens a statement may grow by where views are written out, in all and outside of select lists: DuckDB keeps
+// a column of a select list as one, and writes out what a condition names. See BenchmarkCompile.
 const (
 	mostExpanded = 2_000_000
 	mostBeside   = 100_000
@@ -137,7 +137,8 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 						Item: "view", Table: r.s.Tables[i].TableName(), Reason: "DuckDB cannot open it: " + reason,
 					})
 					c.Warnings = append(c.Warnings, trace.Warning{
-						Code: "broken-view", Message: "the view " + relation.Name + " is left out of the schema, since DuckDB cannot open it: " + why,
+						Code: "broken-view", Message: "the view " + relation.Name +
+							" is left out of the schema, since DuckDB cannot open it: " + why,
 					})
 				}
 			}
@@ -145,17 +146,20 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 		c.Flows = append(c.Flows, flowsIn(relation, r.s.Tables[i].Columns)...)
 	}
-	c.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	c.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
+		return true
+	})
 	c.Schema.Tables = slices.Grow(c.Schema.Tables, 1) // no tables are a list too
 	return c, nil
 }
 
 const mostTried = 200 // views that are tried, some of which open files
 
-// broken says why a view fails at its use: a table or file under it is gone, another one than it was, or may not be read. "": it does not. DuckDB
-// prepares a statement over it, which runs nothing.
+// broken says why a view fails at its use: a table or file under it is gone, another one than it was, or may not be
+// read. "": it does not. DuckDB prepares a statement over it, which runs nothing.
 func (r *reader) broken(view *guard.Relation) string {
-	statement, err := r.conn.PrepareContext(ours(r.ctx), "SELECT 1 FROM "+language.Quote(view.Schema)+"."+language.Quote(view.Name))
+	statement, err := r.conn.PrepareContext(ours(r.ctx), "SELECT 1 FROM "+language.Quote(view.Schema)+"."+
+		language.Quote(view.Name))
 	if err == nil {
 		err = statement.Close()
 	}
@@ -186,25 +190,26 @@ func (r *reader) each(query string, row func(t *schema.Table) error, dest ...any
 }
 
 func (r *reader) tables() error {
-	return r.held.each(r.ctx, `SELECT schema_name, table_name, comment, sql, false, system.main.current_database() FROM system.main.duckdb_tables()
+	return r.held.each(r.ctx,
+		`SELECT schema_name, table_name, comment, sql, false, system.main.current_database() FROM system.main.duckdb_tables()
 		WHERE NOT internal AND NOT temporary AND database_name = system.main.current_database()
 		UNION ALL SELECT schema_name, view_name, comment, sql, true, system.main.current_database() FROM system.main.duckdb_views()
 		WHERE NOT internal AND NOT temporary AND database_name = system.main.current_database() ORDER BY 1, 2`, func(scan func(...any) error) error {
-		var comment, definition sql.NullString
-		var isView bool
-		t := schema.Table{Kind: "table"}
-		if err := scan(&t.Schema, &t.Name, &comment, &definition, &isView, &r.facts.database); err != nil {
-			return err
-		}
-		t.Description = comment.String
-		if isView {
-			t.Kind = "view"
-		}
-		r.facts.schemas[schema.FoldCase(t.Schema)] = true
-		r.at[[2]string{t.Schema, t.Name}] = len(r.s.Tables)
-		r.s.Tables, r.definitions = append(r.s.Tables, t), append(r.definitions, definition.String)
-		return nil
-	})
+			var comment, definition sql.NullString
+			var isView bool
+			t := schema.Table{Kind: "table"}
+			if err := scan(&t.Schema, &t.Name, &comment, &definition, &isView, &r.facts.database); err != nil {
+				return err
+			}
+			t.Description = comment.String
+			if isView {
+				t.Kind = "view"
+			}
+			r.facts.schemas[schema.FoldCase(t.Schema)] = true
+			r.at[[2]string{t.Schema, t.Name}] = len(r.s.Tables)
+			r.s.Tables, r.definitions = append(r.s.Tables, t), append(r.definitions, definition.String)
+			return nil
+		})
 }
 
 func (r *reader) columns() error {
@@ -233,22 +238,24 @@ func (r *reader) constraints() error {
 	var target sql.NullString
 	var columns, referenced any
 	var condition string
-	return r.each(`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names,
+	return r.each(
+		`SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names,
 		COALESCE(expression, '') FROM system.main.duckdb_constraints()
 		WHERE database_name = system.main.current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY', 'CHECK')
 		ORDER BY schema_name, table_name, constraint_index`, func(t *schema.Table) error {
-		switch kind {
-		case "PRIMARY KEY":
-			t.PrimaryKey = texts(columns)
-		case "UNIQUE":
-			t.Unique = append(t.Unique, texts(columns))
-		case "CHECK":
-			guard.NewText(language.Text.Parse(condition)).AllowValues(t)
-		default:
-			t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: texts(columns), RefTable: target.String, RefColumns: texts(referenced)})
-		}
-		return nil
-	}, &kind, &columns, &target, &referenced, &condition)
+			switch kind {
+			case "PRIMARY KEY":
+				t.PrimaryKey = texts(columns)
+			case "UNIQUE":
+				t.Unique = append(t.Unique, texts(columns))
+			case "CHECK":
+				guard.NewText(language.Text.Parse(condition)).AllowValues(t)
+			default:
+				t.ForeignKeys = append(t.ForeignKeys, schema.ForeignKey{Columns: texts(columns), RefTable: target.String,
+					RefColumns: texts(referenced)})
+			}
+			return nil
+		}, &kind, &columns, &target, &referenced, &condition)
 }
 
 // indexes reads unique indexes on plain columns.
@@ -277,19 +284,20 @@ func (r *reader) indexes() error {
 func (r *reader) functions() error {
 	f := r.facts
 	calls := map[string][]string{} // what the macros of DuckDB itself call
-	err := r.held.each(r.ctx, `SELECT DISTINCT function_name, internal, macro_definition FROM system.main.duckdb_functions()
+	err := r.held.each(r.ctx,
+		`SELECT DISTINCT function_name, internal, macro_definition FROM system.main.duckdb_functions()
 		WHERE NOT internal OR function_type IN ('macro', 'table_macro')`, func(scan func(...any) error) error {
-		var name string
-		var definition sql.NullString
-		var internal bool
-		err := scan(&name, &internal, &definition)
-		if name = schema.FoldCase(name); !internal {
-			f.macros[name] = true
-		} else {
-			calls[name] = append(calls[name], called(definition.String)...)
-		}
-		return err
-	})
+			var name string
+			var definition sql.NullString
+			var internal bool
+			err := scan(&name, &internal, &definition)
+			if name = schema.FoldCase(name); !internal {
+				f.macros[name] = true
+			} else {
+				calls[name] = append(calls[name], called(definition.String)...)
+			}
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -343,7 +351,8 @@ func flowsIn(relation *guard.Relation, columns []schema.Column) (flows []guard.L
 	return flows
 }
 
-// view has the engine parse the definition of a view. What its owner reads from files it may: they are not of the schema.
+// view has the engine parse the definition of a view. What its owner reads from files it may: they are not of the
+// schema.
 func (r *reader) view(relation *guard.Relation, definition string) error {
 	relation.Definition = query(definition)
 	refuse := func(detail string) error {

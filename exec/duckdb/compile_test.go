@@ -54,21 +54,27 @@ var compiled = []struct {
 	{"4 layers of 250 CASE", stack(4, 250, cases), "SELECT * FROM s4", false},
 	{"10 layers of 30 COALESCE", stack(10, 30, coalesce), "SELECT * FROM s10", false},
 	{"4 layers of 250 CASE, behind WHERE", stack(4, 250, cases), "SELECT c0 FROM s4 WHERE c1 > 3 ORDER BY c2", false},
-	{"10 layers of 30 COALESCE, behind WHERE", stack(10, 30, coalesce), "SELECT c0 FROM s10 WHERE c1 > 3 ORDER BY c2", false},
+	{"10 layers of 30 COALESCE, behind WHERE", stack(10, 30, coalesce), "SELECT c0 FROM s10 WHERE c1 > 3 ORDER BY c2",
+		false},
 	{"10 layers of 30 CASE, one behind WHERE", stack(10, 30, cases), "SELECT c0 FROM s10 WHERE c1 > 3", false},
 	{"10 layers of 30 CASE", stack(10, 30, cases), "SELECT * FROM s10", false},
 	{"10 layers of 30 CASE, groups", stack(10, 30, cases), "SELECT c0, sum(c1) FROM s10 GROUP BY c0 ORDER BY 2", false},
 	// DuckDB writes each column out that a WHERE names.
-	{"10 layers of 30 CASE, behind WHERE", stack(10, 30, cases), "SELECT c0 FROM s10 WHERE " + named("c# > 1", " AND ", 30), true},
+	{"10 layers of 30 CASE, behind WHERE", stack(10, 30, cases), "SELECT c0 FROM s10 WHERE " +
+		named("c# > 1", " AND ", 30), true},
 	{"14 layers of 2 CASE, behind WHERE", stack(14, 2, cases), "SELECT c0 FROM s14 WHERE c1 > 3", true},
-	{"an IN of 9,000", stack(1, 2, coalesce), "SELECT c0 FROM s1 WHERE c0 IN (" + strings.Repeat("1, ", 9000) + "1)", false},
+	{"an IN of 9,000", stack(1, 2, coalesce), "SELECT c0 FROM s1 WHERE c0 IN (" + strings.Repeat("1, ", 9000) + "1)",
+		false},
 	{"a sum of 200", stack(1, 2, coalesce), "SELECT " + strings.Repeat("c0 + ", 200) + "c0 FROM s0", false},
 	{"a sum of 900", stack(1, 2, coalesce), "SELECT " + strings.Repeat("c0 + ", 900) + "c0 FROM s0", true},
 	{"a join of 40", "CREATE TABLE t(a INT)", "SELECT count(*) FROM t" + attack.Joined(40), false},
 	{"a join of 60", "CREATE TABLE t(a INT)", "SELECT count(*) FROM t" + attack.Joined(60), true},
-	{"12 subqueries in each other", stack(1, 2, coalesce), "SELECT " + strings.Repeat("(SELECT ", 12) + "1" + strings.Repeat(")", 12), false},
-	{"18 subqueries in each other", stack(1, 2, coalesce), "SELECT " + strings.Repeat("(SELECT ", 18) + "1" + strings.Repeat(")", 18), true},
-	{"WITH that doubles 10 times", stack(1, 2, coalesce), attack.Doubled("SELECT a.c FROM %[1]s AS a, %[1]s AS b", "AS", 10), true},
+	{"12 subqueries in each other", stack(1, 2, coalesce), "SELECT " + strings.Repeat("(SELECT ", 12) + "1" +
+		strings.Repeat(")", 12), false},
+	{"18 subqueries in each other", stack(1, 2, coalesce), "SELECT " + strings.Repeat("(SELECT ", 18) + "1" +
+		strings.Repeat(")", 18), true},
+	{"WITH that doubles 10 times", stack(1, 2, coalesce), attack.Doubled("SELECT a.c FROM %[1]s AS a, %[1]s AS b", "AS",
+		10), true},
 }
 
 // TestStacks: stacks of ordinary views are read, with the memory that a handle has by default.
@@ -92,8 +98,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// BenchmarkCompile measures what DuckDB's own compilation takes, without the guard: the time, and the memory of the process
-// beside what it had, in MiB.
+// BenchmarkCompile measures what DuckDB's own compilation takes, without the guard: the time, and the memory of the
+// process beside what it had, in MiB.
 func BenchmarkCompile(b *testing.B) {
 	for _, c := range compiled {
 		b.Run(c.why, func(b *testing.B) {
@@ -121,7 +127,8 @@ func grown(b *testing.B, conn *sql.Conn, text string) float64 {
 	return float64(peak(false)-before) / 1024
 }
 
-// peak is the most memory that the process had, in kB, since reset was true the last time; 0 where the system does not tell.
+// peak is the most memory that the process had, in kB, since reset was true the last time; 0 where the system does not
+// tell.
 func peak(reset bool) (kB int) {
 	if reset {
 		_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

@@ -134,11 +134,12 @@ type stmt struct {
 	memory int64 // by which the process may grow while it runs
 }
 
-// late is how long the driver returns after a statement whose context has ended: it interrupts the statement, and sleeps.
+// late is how long the driver returns after a statement whose context has ended: it interrupts the statement, and
+// sleeps.
 const late = 550 * time.Millisecond
 
-// QueryContext has the driver make the whole result. A statement is interrupted so long before the deadline of its context as
-// the driver is late, and when the process has grown by too much.
+// QueryContext has the driver make the whole result. A statement is interrupted so long before the deadline of its
+// context as the driver is late, and when the process has grown by too much.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	early, stop := ctx, func() {}
 	if deadline, ok := ctx.Deadline(); ok {

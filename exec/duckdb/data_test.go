@@ -25,22 +25,26 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// script copies a SQLite database: DuckDB's own reader of SQLite is an extension. A column has the type of what is in it.
+// script copies a SQLite database: DuckDB's own reader of SQLite is an extension. A column has the type of what is in
+// it.
 func script(t *testing.T, path string) string {
 	t.Helper()
 	pool := testutil.Value(sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro"))(t)
 	defer pool.Close()
-	tables, err := dbtest.Texts(t.Context(), pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
+	tables, err := dbtest.Texts(t.Context(), pool,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	quote := duckdb.Dialect{}.Language().Quote
 	for _, table := range tables {
-		columns := testutil.Value(dbtest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+strings.ReplaceAll(table, "'", "''")+"')"))(t)
+		columns := testutil.Value(dbtest.Texts(t.Context(), pool, "SELECT name FROM pragma_table_info('"+
+			strings.ReplaceAll(table, "'", "''")+"')"))(t)
 		var declared, quoted []string
 		for _, c := range columns {
-			kinds := testutil.Value(dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c), quote(table))))(t)
+			kinds := testutil.Value(dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT DISTINCT typeof(%s) FROM %s", quote(c),
+				quote(table))))(t)
 			kind := "VARCHAR"
 			switch {
 			case slices.Contains(kinds, "text") || slices.Contains(kinds, "blob") || len(kinds) == 0:
@@ -53,7 +57,8 @@ func script(t *testing.T, path string) string {
 			quoted = append(quoted, "quote("+quote(c)+")")
 		}
 		fmt.Fprintf(&out, "CREATE TABLE %s(%s);\n", quote(table), strings.Join(declared, ", "))
-		rows, err := dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s", strings.Join(quoted, " || ', ' || "), quote(table)))
+		rows, err := dbtest.Texts(t.Context(), pool, fmt.Sprintf("SELECT '(' || %s || ')' FROM %s",
+			strings.Join(quoted, " || ', ' || "), quote(table)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,8 +78,8 @@ func TestPayloads(t *testing.T) {
 	e.CheckPayloads(t)
 }
 
-// TestGolds: what DuckDB runs of the gold statements of Spider the guard lets through, and Analyze names all columns that
-// DuckDB's own plan reads.
+// TestGolds: what DuckDB runs of the gold statements of Spider the guard lets through, and Analyze names all columns
+// that DuckDB's own plan reads.
 func TestGolds(t *testing.T) {
 	type question struct {
 		Database string `json:"db_id"`
@@ -85,7 +90,8 @@ func TestGolds(t *testing.T) {
 		golds[q.Database] = append(golds[q.Database], q.Gold)
 	}
 	ran, refused, databases, scans := 0, 0, 0, 0
-	names := []string{"concert_singer", "pets_1", "car_1", "employee_hire_evaluation", "tvshow", "student_transcripts_tracking", "dog_kennels", "world_1"}
+	names := []string{"concert_singer", "pets_1", "car_1", "employee_hire_evaluation", "tvshow",
+		"student_transcripts_tracking", "dog_kennels", "world_1"}
 	if os.Getenv("TEXTTOSQL_EVERY_WAY") != "" {
 		names = slices.DeleteFunc(slices.Sorted(maps.Keys(golds)), func(name string) bool {
 			_, err := os.Stat(filepath.Join(evaldata.Path(t, "db", "spider"), name+".sqlite"))
@@ -117,14 +123,17 @@ func TestGolds(t *testing.T) {
 						continue
 					}
 					scans++
-					if i < 0 || !slices.ContainsFunc(a.Tables[i].Columns, func(other string) bool { return strings.EqualFold(other, c) }) {
+					if i < 0 || !slices.ContainsFunc(a.Tables[i].Columns, func(other string) bool {
+						return strings.EqualFold(other, c)
+					}) {
 						t.Errorf("%s: %s: DuckDB reads %s.%s, and Analyze says %+v", name, gold, table, c, a.Tables)
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d gold statements that DuckDB runs on %d databases, %d refused; %d columns of its plans", ran, databases, refused, scans)
+	t.Logf("%d gold statements that DuckDB runs on %d databases, %d refused; %d columns of its plans", ran, databases,
+		refused, scans)
 	if ran < 150 {
 		t.Errorf("%d statements; want more", ran)
 	}

@@ -49,7 +49,8 @@ func (Dialect) Language() exec.Language { return language }
 // would read the whole table. A view has no row numbers, so its first rows are read, in the order of the view if it
 // has one.
 func (Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	s := guard.NewSampled(t.TableName().Quoted(language), t, o, language.Quote, func(kind, column string) string {
 		if kind != "VARCHAR" {

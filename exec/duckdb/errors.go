@@ -47,7 +47,8 @@ var overLimit = map[duckdb.ErrorType]string{
 func (Dialect) Classify(err error) error {
 	var e *duckdb.Error
 	switch {
-	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn):
+	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, driver.ErrBadConn):
 		return err
 	case errors.As(err, &e):
 		return classified(e, err)
@@ -68,7 +69,8 @@ func classified(e *duckdb.Error, err error) error {
 	fault, known := faults[e.Type]
 	switch {
 	case isGone(e):
-		return &exec.InvalidError{Fault: "schema", Message: "a file under a view of the statement cannot be read: " + masked(message)}
+		return &exec.InvalidError{Fault: "schema", Message: "a file under a view of the statement cannot be read: " +
+			masked(message)}
 	case overLimit[e.Type] != "":
 		return &exec.LimitError{Limit: overLimit[e.Type]}
 	case e.Type == duckdb.ErrorTypePermission:

@@ -93,7 +93,8 @@ func ExampleDialect_Guard() {
 	defer pool.Close()
 	db, err := exec.New(pool, duckdb.Dialect{}, exec.Config{Policy: exec.Policy{DenyColumns: []string{"people.salary"}}})
 	must(err)
-	for _, text := range []string{"SELECT * EXCLUDE (salary) FROM people", "SELECT COLUMNS('s.*') FROM people", "SELECT people FROM people"} {
+	for _, text := range []string{"SELECT * EXCLUDE (salary) FROM people", "SELECT COLUMNS('s.*') FROM people",
+		"SELECT people FROM people"} {
 		table, err := db.Query(ctx, text)
 		if err != nil {
 			fmt.Println(err)

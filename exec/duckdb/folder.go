@@ -245,7 +245,8 @@ func csvOptions(path string) (options string) {
 // separatorLine matches the first line by which Excel says what separates fields.
 var separatorLine = regexp.MustCompile(`^(?i:sep)=(.)\r?\n`)
 
-// fieldCounts counts the fields of each line of a text; nil: it is not CSV with that separator. cut: the last line is not whole.
+// fieldCounts counts the fields of each line of a text; nil: it is not CSV with that separator. cut: the last line is
+// not whole.
 func fieldCounts(text string, separator rune, cut bool) (counts []int) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = separator, -1, true

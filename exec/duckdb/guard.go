@@ -22,7 +22,8 @@ import (
 )
 
 // remedy is the advice for a handle that cannot be guarded.
-const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql/exec/duckdb, which makes a handle that only reads and reaches no file"
+const remedy = "open the file with duckdb.Open of github.com/texttosql/texttosql/exec/duckdb, " +
+	"which makes a handle that only reads and reaches no file"
 
 // Guard returns the guard of a DB. See the package comment for what it does.
 func (Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
@@ -90,7 +91,8 @@ func (h *held) look(ctx context.Context, unwrap func(any) any) error {
 	}
 	defer h.rollback()
 	fit := false
-	err = h.each(ctx, `SELECT system.main.current_schema() = 'main' AND NOT EXISTS (FROM system.main.duckdb_tables() WHERE temporary)
+	err = h.each(ctx,
+		`SELECT system.main.current_schema() = 'main' AND NOT EXISTS (FROM system.main.duckdb_tables() WHERE temporary)
 		AND NOT EXISTS (FROM system.main.duckdb_views() WHERE temporary AND NOT internal)`,
 		func(scan func(...any) error) error { return scan(&fit) })
 	if err == nil && fit && !on.macros {
@@ -144,7 +146,9 @@ func (h *held) Version(ctx context.Context) (string, error) {
 	h.made.mu.Lock()
 	defer h.made.mu.Unlock()
 	if h.made.version == "" {
-		err := h.each(ctx, "SELECT system.main.current_setting('TimeZone')", func(scan func(...any) error) error { return scan(&h.made.zone) })
+		err := h.each(ctx, "SELECT system.main.current_setting('TimeZone')", func(scan func(...any) error) error {
+			return scan(&h.made.zone)
+		})
 		if err != nil {
 			return "", err
 		}
@@ -251,7 +255,8 @@ func (c columns) around(text string, rows int) string {
 		outer[i] += " AS " + language.Quote(column.name)
 	}
 	// The text may end in a comment.
-	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text, strings.Join(inner, ", "), rows)
+	return fmt.Sprintf("SELECT %s FROM (%s\n) AS stored(%s) LIMIT %d", strings.Join(outer, ", "), text,
+		strings.Join(inner, ", "), rows)
 }
 
 // endUse implements exec.GuardedConn.EndUse.
@@ -302,7 +307,8 @@ func (h *held) plan(ctx context.Context, s *exec.Statement) ([]step, error) {
 		return nil, err
 	}
 	var kind, raw string
-	err := h.each(ctx, "EXPLAIN (FORMAT JSON) "+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) }, s.Args...)
+	err := h.each(ctx, "EXPLAIN (FORMAT JSON) "+s.SQL(), func(scan func(...any) error) error { return scan(&kind, &raw) },
+		s.Args...)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ func TestMacros(t *testing.T) {
 		t.Errorf("without a tree: %v", err)
 	}
 	// The guard's own queries name the functions of DuckDB itself, and what Open calls unnamed makes it fail.
-	db = newDB(t, dbtest.Fixture+"CREATE MACRO duckdb_tables() AS TABLE SELECT 1; CREATE MACRO json_serialize_sql(x) AS 'x';", exec.Config{})
+	db = newDB(t, dbtest.Fixture+"CREATE MACRO duckdb_tables() AS TABLE SELECT 1; CREATE MACRO json_serialize_sql(x) AS "+
+		"'x';", exec.Config{})
 	if err := answer(t, db, "SELECT a FROM t"); err != nil {
 		t.Error(err)
 	}
@@ -75,8 +76,8 @@ func answer(t *testing.T, db *exec.DB, text string) error {
 	return err
 }
 
-// TestGenerated: a column that is generated of a secret or a denied one may not be read either, also by a macro of the database,
-// which sees its arguments and nothing else of the row.
+// TestGenerated: a column that is generated of a secret or a denied one may not be read either, also by a macro of the
+// database, which sees its arguments and nothing else of the row.
 func TestGenerated(t *testing.T) {
 	const script = `CREATE MACRO mine(x) AS (x || '!');
 CREATE TABLE k(id INTEGER, secret_key TEXT, "shown as" AS (secret_key || '!'), twice AS ("shown as" || id), by_macro AS (mine(secret_key)), plain AS (id + 1));
@@ -88,7 +89,8 @@ INSERT INTO k(id, secret_key) VALUES (1, 'abc');`
 			t.Errorf("%+v: the schema has %+v, %v", policy, s, err)
 		}
 		for text, reason := range map[string]string{
-			"SELECT id, plain FROM k": "", `SELECT "shown as" FROM k`: "column", "SELECT twice FROM k": "column", "SELECT by_macro FROM k": "column",
+			"SELECT id, plain FROM k": "", `SELECT "shown as" FROM k`: "column", "SELECT twice FROM k": "column",
+			"SELECT by_macro FROM k": "column",
 		} {
 			if _, err := db.Query(t.Context(), text); reasonOf(err) != reason {
 				t.Errorf("%s: %v, want %q", text, err, reason)
@@ -99,7 +101,8 @@ INSERT INTO k(id, secret_key) VALUES (1, 'abc');`
 
 // TestProfile: columns of every type, whose long values are cut.
 func TestProfile(t *testing.T) {
-	db := newDB(t, `CREATE TABLE p(id INTEGER, l VARCHAR[], i INTEGER[], a INTEGER[2], s STRUCT(f VARCHAR), m MAP(VARCHAR, INTEGER), u UNION(n INTEGER, w VARCHAR),
+	db := newDB(t,
+		`CREATE TABLE p(id INTEGER, l VARCHAR[], i INTEGER[], a INTEGER[2], s STRUCT(f VARCHAR), m MAP(VARCHAR, INTEGER), u UNION(n INTEGER, w VARCHAR),
 	j JSON, b BLOB, big VARCHAR[], e ENUM('x', 'y'), t VARCHAR);
 INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 	MAP {'k': i}, i::INTEGER, '{"k": 1}', 'ab'::BLOB, [repeat('x', 2000)], 'x', repeat('y', 2000) FROM range(6) r(i);`, exec.Config{})
@@ -116,16 +119,19 @@ INSERT INTO p SELECT i, ['a', 'b'], [i], [i, 1], {'f': 'x'},
 			}
 		}
 	}
-	if l, _ := s.Tables[0].Column("l"); l.Profile == nil || len(l.Profile.Top) != 1 || l.Profile.Top[0].Value != `["a","b"]` {
+	if l, _ := s.Tables[0].Column("l"); l.Profile == nil || len(l.Profile.Top) != 1 ||
+		l.Profile.Top[0].Value != `["a","b"]` {
 		t.Errorf("%+v", l.Profile)
 	}
-	table, err := db.Sample(t.Context(), schema.Table{Schema: "main", Name: "p", Columns: s.Tables[0].Columns}, exec.SampleOptions{Rows: 1, Cut: 5})
+	table, err := db.Sample(t.Context(), schema.Table{Schema: "main", Name: "p", Columns: s.Tables[0].Columns},
+		exec.SampleOptions{Rows: 1, Cut: 5})
 	if err != nil || table.Rows[0][1] != `["a",` || table.Rows[0][11] != "yyyyy" {
 		t.Errorf("%v, %v", table, err)
 	}
 }
 
-// TestOnce counts what one examination of a new statement sends: its tree, its plan, its columns and its rows, each once.
+// TestOnce counts what one examination of a new statement sends: its tree, its plan, its columns and its rows, each
+// once.
 func TestOnce(t *testing.T) {
 	file := makeFile(t, dbtest.Fixture)
 	connector := testutil.Value(duckdb.NewConnector(file, small))(t)
@@ -190,9 +196,10 @@ func write(t *testing.T, files map[string]string) string {
 
 func TestOpenFolder(t *testing.T) {
 	folder := write(t, map[string]string{
-		"people.csv": "id,name,born\n1,ann,2001-02-03\n2,bob,\n", "odd [1] * name.tsv": "a\tb\n1\tx\n", "orders.json": `[{"id": 1, "lines": [{"n": 2}]}]`,
-		"log.ndjson": "{\"at\": 1}\n{\"at\": 2}\n",
-		"notes.txt":  "no table", ".hidden.csv": "a\n1\n", "it's.csv": "x\n1\n",
+		"people.csv": "id,name,born\n1,ann,2001-02-03\n2,bob,\n", "odd [1] * name.tsv": "a\tb\n1\tx\n",
+		"orders.json": `[{"id": 1, "lines": [{"n": 2}]}]`,
+		"log.ndjson":  "{\"at\": 1}\n{\"at\": 2}\n",
+		"notes.txt":   "no table", ".hidden.csv": "a\n1\n", "it's.csv": "x\n1\n",
 	})
 	made := makeFile(t, "COPY (SELECT range AS n FROM range(5)) TO '"+folder+"/numbers.parquet'")
 	_ = made
@@ -208,7 +215,8 @@ func TestOpenFolder(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"it's.x BIGINT", "log.at BIGINT", "numbers.n BIGINT", "odd [1] * name.a BIGINT", "odd [1] * name.b VARCHAR", "orders.id BIGINT",
+		"it's.x BIGINT", "log.at BIGINT", "numbers.n BIGINT", "odd [1] * name.a BIGINT", "odd [1] * name.b VARCHAR",
+		"orders.id BIGINT",
 		"orders.lines STRUCT(n BIGINT)[]",
 		"people.born DATE", "people.id BIGINT", "people.name VARCHAR",
 	}
@@ -217,7 +225,8 @@ func TestOpenFolder(t *testing.T) {
 	}
 	table := testutil.Value(db.Query(t.Context(), `SELECT p.name, p.born, o.lines, (SELECT sum(n) FROM numbers), w.b
 		FROM people p LEFT JOIN orders o USING (id), "odd [1] * name" w ORDER BY p.id`))(t)
-	if diff := cmp.Diff([][]any{{"ann", "2001-02-03", `[{"n":2}]`, int64(10), "x"}, {"bob", nil, nil, int64(10), "x"}}, table.Rows); diff != "" {
+	if diff := cmp.Diff([][]any{{"ann", "2001-02-03", `[{"n":2}]`, int64(10), "x"}, {"bob", nil, nil, int64(10), "x"}},
+		table.Rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	before, err := filepath.Glob(filepath.Join(os.TempDir(), "texttosql-duckdb-*"))
@@ -234,9 +243,13 @@ func TestOpenFolder(t *testing.T) {
 // TestFolders: what stands in folders of a folder is read too, or named.
 func TestFolders(t *testing.T) {
 	folder := write(t, map[string]string{
-		"top.csv": "a\n1\n", "sales/year=2023/a.csv": "id,v\n1,10\n", "sales/year=2024/a.CSV.csv": "id,v\n2,20\n", "sales/year=2024/b.csv": "id,v\n3,30\n",
-		"q/may.csv": "x\n1\n", "q/deep/june.tsv": "y\tz\n1\t2\n", "q_may.csv": "first\n1\n", "parts/part-0001.csv": "p\n1\n", "parts/part-0002.csv": "p\n2\n",
-		".git/x.csv": "h\n1\n", "book.xlsx": "PK", "README.md": "text", "it's [1]/k=1/x.csv": "n\n1\n", "bad/x.parquet": "nothing",
+		"top.csv": "a\n1\n", "sales/year=2023/a.csv": "id,v\n1,10\n", "sales/year=2024/a.CSV.csv": "id,v\n2,20\n",
+		"sales/year=2024/b.csv": "id,v\n3,30\n",
+		"q/may.csv":             "x\n1\n", "q/deep/june.tsv": "y\tz\n1\t2\n", "q_may.csv": "first\n1\n",
+		"parts/part-0001.csv": "p\n1\n",
+		"parts/part-0002.csv": "p\n2\n",
+		".git/x.csv":          "h\n1\n", "book.xlsx": "PK", "README.md": "text", "it's [1]/k=1/x.csv": "n\n1\n",
+		"bad/x.parquet": "nothing",
 	})
 	zipped := testutil.Value(os.Create(filepath.Join(folder, "events.jsonl.gz")))(t)
 	w := gzip.NewWriter(zipped)
@@ -255,7 +268,8 @@ func TestFolders(t *testing.T) {
 		got = append(got, table.Name+": "+strings.Join(names, ","))
 	}
 	slices.Sort(got)
-	want := []string{"events: n", "it's [1]: n,k", "parts: p", "q_deep_june: y,z", "q_may: x", "sales: id,v,year", "top: a"}
+	want := []string{"events: n", "it's [1]: n,k", "parts: p", "q_deep_june: y,z", "q_may: x", "sales: id,v,year",
+		"top: a"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}
@@ -289,11 +303,14 @@ func TestOddCSV(t *testing.T) {
 		wide += string([]byte{byte(c), byte(c >> 8)})
 	}
 	folder := write(t, map[string]string{
-		"excel.csv": "sep=;\na;b\n1;2\n", "wide.csv": wide, "short.csv": "a,b,c\n1,2,3\n4,5\n", "points.csv": "a;b\n1;x,y\n2;z\n", "one.csv": "a\n1\n2\n",
-		"titled.csv": "a report\nx,y\n1,2\n", "quoted.csv": "a,b\n1,\"x,\ny\"\n", "padded.csv": "a,b,c\n1,\"x,\ny\",3\n4,\"z\"\n",
-		"key.csv": "id,note\n1,x\n2\n3,y\n", "german.csv": "sep=;\na;b\n1;\"x;y\"\n2\n", "swapped.csv": "\xfe\xff\x00a\x00,\x00b",
-		"prose.csv":  "Dear all, hello\nand good bye\n",
-		"titles.csv": "Artikel, Nr.;Preis\nSchraube;1,50\nMutter;2\n",
+		"excel.csv": "sep=;\na;b\n1;2\n", "wide.csv": wide, "short.csv": "a,b,c\n1,2,3\n4,5\n",
+		"points.csv": "a;b\n1;x,y\n2;z\n", "one.csv": "a\n1\n2\n",
+		"titled.csv": "a report\nx,y\n1,2\n", "quoted.csv": "a,b\n1,\"x,\ny\"\n",
+		"padded.csv": "a,b,c\n1,\"x,\ny\",3\n4,\"z\"\n",
+		"key.csv":    "id,note\n1,x\n2\n3,y\n", "german.csv": "sep=;\na;b\n1;\"x;y\"\n2\n",
+		"swapped.csv": "\xfe\xff\x00a\x00,\x00b",
+		"prose.csv":   "Dear all, hello\nand good bye\n",
+		"titles.csv":  "Artikel, Nr.;Preis\nSchraube;1,50\nMutter;2\n",
 	})
 	pool := testutil.Value(duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}))(t)
 	defer pool.Close()
@@ -329,25 +346,44 @@ func TestOpenErrors(t *testing.T) {
 	folder := write(t, map[string]string{"a.csv": "x\n1\n", "A.json": "[]"})
 	broken := write(t, map[string]string{"a.parquet": "nothing"})
 	file := makeFile(t, "CREATE TABLE t(a INT)")
-	text := filepath.Join(write(t, map[string]string{"x.db": "this is no database at all, and it is long enough to be looked at"}), "x.db")
+	text := filepath.Join(write(t,
+		map[string]string{"x.db": "this is no database at all, and it is long enough to be looked at"}), "x.db")
 	for _, test := range []struct {
 		why, want string
 		open      func() error
 	}{
 		{"no path", "needs the path of a file", func() error { _, err := duckdb.Open("", duckdb.Options{}); return err }},
 		{"in memory", "in memory", func() error { _, err := duckdb.Open(":memory:", duckdb.Options{}); return err }},
-		{"no file", "there is no such file", func() error { _, err := duckdb.Open("/nowhere/x.db", duckdb.Options{}); return err }},
+		{"no file", "there is no such file", func() error {
+			_, err := duckdb.Open("/nowhere/x.db", duckdb.Options{})
+			return err
+		}},
 		{"a folder", "is a folder", func() error { _, err := duckdb.Open(folder, duckdb.Options{}); return err }},
 		{"no database", "is no DuckDB file", func() error { _, err := duckdb.Open(text, duckdb.Options{}); return err }},
-		{"a negative limit", "is negative", func() error { _, err := duckdb.Open(file, duckdb.Options{Threads: -1}); return err }},
-		{"a file that is not there", "no such file", func() error { _, err := duckdb.Open(file, duckdb.Options{Files: []string{"/nowhere"}}); return err }},
-		{"two files of one name", "would both be the table", func() error { _, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{}); return err }},
+		{"a negative limit", "is negative", func() error {
+			_, err := duckdb.Open(file, duckdb.Options{Threads: -1})
+			return err
+		}},
+		{"a file that is not there", "no such file", func() error {
+			_, err := duckdb.Open(file, duckdb.Options{Files: []string{"/nowhere"}})
+			return err
+		}},
+		{"two files of one name", "would both be the table", func() error {
+			_, err := duckdb.OpenFolder(t.Context(), folder, duckdb.Options{})
+			return err
+		}},
 		{"a folder without files", "no Parquet, CSV or JSON file", func() error {
 			_, err := duckdb.OpenFolder(t.Context(), t.TempDir(), duckdb.Options{})
 			return err
 		}},
-		{"a broken file", "a.parquet", func() error { _, err := duckdb.OpenFolder(t.Context(), broken, duckdb.Options{}); return err }},
-		{"no folder", "no such file", func() error { _, err := duckdb.OpenFolder(t.Context(), "/nowhere", duckdb.Options{}); return err }},
+		{"a broken file", "a.parquet", func() error {
+			_, err := duckdb.OpenFolder(t.Context(), broken, duckdb.Options{})
+			return err
+		}},
+		{"no folder", "no such file", func() error {
+			_, err := duckdb.OpenFolder(t.Context(), "/nowhere", duckdb.Options{})
+			return err
+		}},
 		{"twice with other settings", "other settings", func() error {
 			first, err := duckdb.Open(file, duckdb.Options{})
 			if err != nil {
@@ -371,7 +407,8 @@ func TestOpenErrors(t *testing.T) {
 		}},
 	} {
 		err := test.open()
-		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) ||
+			strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v, want %q in one line", test.why, err, test.want)
 		}
 	}
@@ -389,18 +426,22 @@ COMMENT ON TABLE a IS 'the a'; COMMENT ON COLUMN a.d IS 'in euros'; COMMENT ON V
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	want := []schema.Table{
 		{
-			Schema: "main", Name: "a", Kind: "table", Description: "the a", PrimaryKey: []string{"id"}, Unique: [][]string{{"u"}},
+			Schema: "main", Name: "a", Kind: "table", Description: "the a", PrimaryKey: []string{"id"},
+			Unique: [][]string{{"u"}},
 			Columns: []schema.Column{
-				{Name: "id", Type: "INTEGER", NotNull: true}, {Name: "odd name", Type: "VARCHAR", Default: "'x'"}, {Name: "m", Type: "ENUM", Values: "'sad', 'it''s ok'"},
+				{Name: "id", Type: "INTEGER", NotNull: true}, {Name: "odd name", Type: "VARCHAR", Default: "'x'"},
+				{Name: "m", Type: "ENUM", Values: "'sad', 'it''s ok'"},
 				{Name: "d", Type: "DECIMAL(10,2)", NotNull: true, Description: "in euros"},
 				{Name: "twice", Type: "INTEGER", Generated: true, Default: "CAST((id * 2) AS INTEGER)"},
 				{Name: "u", Type: "VARCHAR"},
 			},
 		},
 		{
-			Schema: "main", Name: "b", Kind: "table", ForeignKeys: []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}},
-			Unique:  [][]string{{"n"}},
-			Columns: []schema.Column{{Name: "a_id", Type: "INTEGER"}, {Name: "l", Type: "STRUCT(f INTEGER)[]"}, {Name: "n", Type: "INTEGER"}},
+			Schema: "main", Name: "b", Kind: "table",
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"a_id"}, RefTable: "a", RefColumns: []string{"id"}}},
+			Unique:      [][]string{{"n"}},
+			Columns: []schema.Column{{Name: "a_id", Type: "INTEGER"}, {Name: "l", Type: "STRUCT(f INTEGER)[]"},
+				{Name: "n", Type: "INTEGER"}},
 		},
 		{Schema: "main", Name: "v", Kind: "view", Description: "the v", Columns: []schema.Column{
 			{Name: "id", Type: "INTEGER"}, {Name: "d", Type: "DECIMAL(10,2)"},
@@ -453,7 +494,8 @@ func TestErrors(t *testing.T) {
 		if got := fmt.Sprint(invalid.Fault, " ", invalid.Name); got != want {
 			t.Errorf("%s: %q, want %q: %v", text, got, want, err)
 		}
-		if strings.ContainsAny(invalid.Message, "\n") || strings.Contains(invalid.Message, "Candidate") || strings.Contains(invalid.Message, "beta") {
+		if strings.ContainsAny(invalid.Message, "\n") || strings.Contains(invalid.Message, "Candidate") ||
+			strings.Contains(invalid.Message, "beta") {
 			t.Errorf("%s: the message tells more: %q", text, invalid.Message)
 		}
 	}
@@ -461,13 +503,15 @@ func TestErrors(t *testing.T) {
 
 // TestPlans: the operators as DuckDB has them, with its estimate, and a signature without numbers.
 func TestPlans(t *testing.T) {
-	db := newDB(t, dbtest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);", exec.Config{})
+	db := newDB(t, dbtest.Fixture+"CREATE TABLE big AS SELECT range AS id, range % 10 AS k FROM range(10000);",
+		exec.Config{})
 	explain := func(text string) exec.Plan {
 		p := testutil.Value(db.Explain(t.Context(), text))(t, text)
 		return p
 	}
 	p := explain("SELECT k, count(*) FROM big WHERE id > 5 GROUP BY k")
-	if !strings.Contains(p.Rows[len(p.Rows)-1].Detail, "Table: test.main.big") || p.Rows[1].Parent != p.Rows[0].ID || p.EngineRows <= 0 || p.EngineCost != 0 {
+	if !strings.Contains(p.Rows[len(p.Rows)-1].Detail, "Table: test.main.big") || p.Rows[1].Parent != p.Rows[0].ID ||
+		p.EngineRows <= 0 || p.EngineCost != 0 {
 		t.Errorf("%+v", p)
 	}
 	same := explain("SELECT k, count(*) FROM big WHERE id > 6 GROUP BY k")
@@ -483,25 +527,37 @@ func TestPlans(t *testing.T) {
 
 // values are what a result holds for an expression of each type.
 var values = []exectest.Value{
-	{SQL: "NULL", Want: nil}, {SQL: "true", Want: true}, {SQL: "1::TINYINT", Want: int64(1)}, {SQL: "-2::SMALLINT", Want: int64(-2)},
-	{SQL: "255::UTINYINT", Want: int64(255)}, {SQL: "65535::USMALLINT", Want: int64(65535)}, {SQL: "4294967295::UINTEGER", Want: int64(4294967295)},
+	{SQL: "NULL", Want: nil}, {SQL: "true", Want: true}, {SQL: "1::TINYINT", Want: int64(1)},
+	{SQL: "-2::SMALLINT", Want: int64(-2)},
+	{SQL: "255::UTINYINT", Want: int64(255)}, {SQL: "65535::USMALLINT", Want: int64(65535)},
+	{SQL: "4294967295::UINTEGER", Want: int64(4294967295)},
 	{SQL: "18446744073709551615::UBIGINT", Want: result.Decimal("18446744073709551615")},
-	{SQL: "170141183460469231731687303715884105727::HUGEINT", Want: result.Decimal("170141183460469231731687303715884105727")},
-	{SQL: "(SELECT sum(x) FROM (VALUES (1), (2)) v(x))", Want: int64(3)}, {SQL: "(SELECT avg(x) FROM (VALUES (1), (2)) v(x))", Want: 1.5},
-	{SQL: "1.50::DECIMAL(10,2)", Want: result.Decimal("1.50")}, {SQL: "100::DECIMAL(10,2)", Want: result.Decimal("100.00")},
+	{SQL: "170141183460469231731687303715884105727::HUGEINT",
+		Want: result.Decimal("170141183460469231731687303715884105727")},
+	{SQL: "(SELECT sum(x) FROM (VALUES (1), (2)) v(x))", Want: int64(3)},
+	{SQL: "(SELECT avg(x) FROM (VALUES (1), (2)) v(x))", Want: 1.5},
+	{SQL: "1.50::DECIMAL(10,2)", Want: result.Decimal("1.50")},
+	{SQL: "100::DECIMAL(10,2)", Want: result.Decimal("100.00")},
 	{SQL: "-0.001::DECIMAL(38,20)", Want: result.Decimal("-0.00100000000000000000")},
-	{SQL: "0.1::FLOAT", Want: 0.1}, {SQL: "0.1::DOUBLE", Want: 0.1}, {SQL: "'inf'::DOUBLE", Want: math.Inf(1)}, {SQL: "7 / 2", Want: 3.5},
+	{SQL: "0.1::FLOAT", Want: 0.1}, {SQL: "0.1::DOUBLE", Want: 0.1}, {SQL: "'inf'::DOUBLE", Want: math.Inf(1)},
+	{SQL: "7 / 2", Want: 3.5},
 	{SQL: "7 // 2", Want: int64(3)},
-	{SQL: "'x '", Want: "x "}, {SQL: "''", Want: ""}, {SQL: "'北京'", Want: "北京"}, {SQL: "'a'::ENUM('a', 'b')", Want: "a"}, {SQL: "'101'::BIT", Want: "101"},
-	{SQL: `'\x00\xff'::BLOB`, Want: []byte{0, 255}}, {SQL: "UUID '123E4567-e89b-12d3-a456-426655440000'", Want: "123e4567-e89b-12d3-a456-426655440000"},
-	{SQL: "DATE '2024-02-29'", Want: "2024-02-29"}, {SQL: "'0044-03-15 (BC)'::DATE", Want: "0044-03-15 (BC)"}, {SQL: "'infinity'::DATE", Want: "infinity"},
-	{SQL: "'-infinity'::DATE", Want: "-infinity"}, {SQL: "'infinity'::TIMESTAMP", Want: "infinity"}, {SQL: "'-infinity'::TIMESTAMPTZ", Want: "-infinity"},
-	{SQL: "TIMESTAMP '2024-02-29 10:00:00'", Want: "2024-02-29 10:00:00"}, {SQL: "TIMESTAMP '2024-02-29 10:00:00.120'", Want: "2024-02-29 10:00:00.12"},
+	{SQL: "'x '", Want: "x "}, {SQL: "''", Want: ""}, {SQL: "'北京'", Want: "北京"}, {SQL: "'a'::ENUM('a', 'b')", Want: "a"},
+	{SQL: "'101'::BIT", Want: "101"},
+	{SQL: `'\x00\xff'::BLOB`, Want: []byte{0, 255}}, {SQL: "UUID '123E4567-e89b-12d3-a456-426655440000'",
+		Want: "123e4567-e89b-12d3-a456-426655440000"},
+	{SQL: "DATE '2024-02-29'", Want: "2024-02-29"}, {SQL: "'0044-03-15 (BC)'::DATE", Want: "0044-03-15 (BC)"},
+	{SQL: "'infinity'::DATE", Want: "infinity"},
+	{SQL: "'-infinity'::DATE", Want: "-infinity"}, {SQL: "'infinity'::TIMESTAMP", Want: "infinity"},
+	{SQL: "'-infinity'::TIMESTAMPTZ", Want: "-infinity"},
+	{SQL: "TIMESTAMP '2024-02-29 10:00:00'", Want: "2024-02-29 10:00:00"}, {SQL: "TIMESTAMP '2024-02-29 10:00:00.120'",
+		Want: "2024-02-29 10:00:00.12"},
 	{SQL: "TIMESTAMPTZ '2024-02-29 10:00:00+02'", Want: "2024-02-29 08:00:00Z"},
 	{SQL: "'2024-01-01 00:00:00.123456789'::TIMESTAMP_NS", Want: "2024-01-01 00:00:00.123456789"},
 	{SQL: "'2024-01-01'::TIMESTAMP_S", Want: "2024-01-01 00:00:00"}, {SQL: "TIME '10:00:00.5'", Want: "10:00:00.5"},
 	{SQL: "'10:00:00+02'::TIMETZ", Want: "10:00:00+02:00"},
-	{SQL: "INTERVAL '1 year 2 months 3 days 04:05:06.7'", Want: "1 year 2 months 3 days 04:05:06.7"}, {SQL: "INTERVAL '-1 day'", Want: "-1 day"},
+	{SQL: "INTERVAL '1 year 2 months 3 days 04:05:06.7'", Want: "1 year 2 months 3 days 04:05:06.7"},
+	{SQL: "INTERVAL '-1 day'", Want: "-1 day"},
 	{SQL: "INTERVAL '0 day'", Want: "00:00:00"},
 	{SQL: "INTERVAL '-90 minutes'", Want: "-01:30:00"}, {SQL: "[1, NULL, 3]", Want: "[1,null,3]"}, {SQL: "[]", Want: "[]"},
 	{SQL: "[1, 2]::INTEGER[2]", Want: "[1,2]"},
@@ -509,14 +565,19 @@ var values = []exectest.Value{
 	{SQL: "[TIMESTAMP '2024-01-01']", Want: `["2024-01-01 00:00:00"]`},
 	{SQL: "{'b': 1.50, 'a': DATE '2024-01-01', 'c d': [true]}", Want: `{"a":"2024-01-01","b":1.50,"c d":[true]}`},
 	{SQL: "{'x': {'y': 'z\"<'}}", Want: `{"x":{"y":"z\"<"}}`},
-	{SQL: "MAP {'k': [1], 'a': NULL}", Want: `{"a":null,"k":[1]}`}, {SQL: "MAP {DATE '2024-01-01': TIME '10:00'}", Want: `{"2024-01-01":"10:00:00"}`},
+	{SQL: "MAP {'k': [1], 'a': NULL}", Want: `{"a":null,"k":[1]}`}, {SQL: "MAP {DATE '2024-01-01': TIME '10:00'}",
+		Want: `{"2024-01-01":"10:00:00"}`},
 	{SQL: "union_value(n := 2)", Want: `{"n":2}`},
 	{SQL: "[170141183460469231731687303715884105727::HUGEINT]", Want: "[170141183460469231731687303715884105727]"},
-	{SQL: `['\xff'::BLOB]`, Want: `["ff"]`}, {SQL: `'{"b": 1,  "a": [2.5, null]}'::JSON`, Want: `{"b": 1,  "a": [2.5, null]}`}, {SQL: `'"x"'::JSON`, Want: `"x"`},
-	{SQL: "'1'::JSON", Want: "1"}, {SQL: "'9007199254740993'::JSON", Want: "9007199254740993"}, {SQL: "'null'::JSON", Want: "null"},
+	{SQL: `['\xff'::BLOB]`, Want: `["ff"]`}, {SQL: `'{"b": 1,  "a": [2.5, null]}'::JSON`,
+		Want: `{"b": 1,  "a": [2.5, null]}`}, {SQL: `'"x"'::JSON`, Want: `"x"`},
+	{SQL: "'1'::JSON", Want: "1"}, {SQL: "'9007199254740993'::JSON", Want: "9007199254740993"},
+	{SQL: "'null'::JSON", Want: "null"},
 	{SQL: "to_json(12345678901234567890::UBIGINT)", Want: "12345678901234567890"},
-	{SQL: `{'j': '{"a": 9007199254740993}'::JSON, 'json': [TIME '24:00:00'], 'TIME': 1}`, Want: `{"TIME":1,"j":{"a":9007199254740993},"json":["24:00:00"]}`},
-	{SQL: `['[12345678901234567890, 1e400]'::JSON]`, Want: `[[12345678901234567890,1e400]]`}, {SQL: `MAP {'a': '0.10'::JSON}`, Want: `{"a":0.10}`},
+	{SQL: `{'j': '{"a": 9007199254740993}'::JSON, 'json': [TIME '24:00:00'], 'TIME': 1}`,
+		Want: `{"TIME":1,"j":{"a":9007199254740993},"json":["24:00:00"]}`},
+	{SQL: `['[12345678901234567890, 1e400]'::JSON]`, Want: `[[12345678901234567890,1e400]]`},
+	{SQL: `MAP {'a': '0.10'::JSON}`, Want: `{"a":0.10}`},
 	{SQL: "TIME '24:00:00'", Want: "24:00:00"}, {SQL: "[TIME '24:00:00']", Want: `["24:00:00"]`},
 	{SQL: "TIME_NS '10:00:00.123456789'", Want: "10:00:00.123456789"},
 	{SQL: "'nan'::DOUBLE IS NULL", Want: false}, {SQL: "['nan'::DOUBLE]", Want: `["NaN"]`},

@@ -23,12 +23,16 @@ func TestInstead(t *testing.T) {
 		{"SELECT ISNULL(a) FROM t", "coalesce"},
 		{"SELECT * FROM read_csv('x.csv')", "reads no files"},
 		{"SELECT nextval('s')", "sequences"},
-		{"SELECT repeat(' ', a) FROM t", "least(n, 10000)"}, {"SELECT repeat(' ', greatest(a, 10)) FROM t", "least(n, 10000)"},
-		{"SELECT repeat(' ', least(a, 10001)) FROM t", "least(n, 10000)"}, {"SELECT repeat('x', least(version, 10)) FROM t", "Cannot combine"},
+		{"SELECT repeat(' ', a) FROM t", "least(n, 10000)"}, {"SELECT repeat(' ', greatest(a, 10)) FROM t",
+			"least(n, 10000)"},
+		{"SELECT repeat(' ', least(a, 10001)) FROM t", "least(n, 10000)"}, {"SELECT repeat('x', least(version, 10)) FROM t",
+			"Cannot combine"},
 		{"SELECT rand()", "random()"},
 	},
-		"SELECT current_database(), current_schema(), strftime(d, '%Y-%m'), d + INTERVAL 1 DAY, date_diff('day', d, d), epoch(d::TIMESTAMP), last_day(d) FROM t",
-		"SELECT strptime('2024-01-02', '%Y-%m-%d')::DATE, regexp_matches('a', 'a'), instr('ab', 'b'), split_part('a,b', ',', 1), list_sum([1, 2])",
+		"SELECT current_database(), current_schema(), strftime(d, '%Y-%m'), d + INTERVAL 1 DAY, date_diff('day', d, d), "+
+			"epoch(d::TIMESTAMP), last_day(d) FROM t",
+		"SELECT strptime('2024-01-02', '%Y-%m-%d')::DATE, regexp_matches('a', 'a'), instr('ab', 'b'), split_part('a,b', "+
+			"',', 1), list_sum([1, 2])",
 		"SELECT version, repeat(' ', least(a, 10)), lpad(version, least(a, 100), ' ') FROM t",
 	)
 }

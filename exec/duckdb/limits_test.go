@@ -19,34 +19,47 @@ import (
 
 // survivors may answer, fail or be refused, but neither take long nor much memory.
 var survivors = []string{
-	"SELECT count(*) FROM range(100000000000)", "SELECT * FROM range(100000000000)", "SELECT repeat('x', 10000) FROM range(100000000)",
+	"SELECT count(*) FROM range(100000000000)", "SELECT * FROM range(100000000000)",
+	"SELECT repeat('x', 10000) FROM range(100000000)",
 	"SELECT repeat('x', 10000), i FROM range(1000000) r(i) ORDER BY i DESC",
-	"SELECT i, repeat('x', 10000) || i AS s FROM range(1000000) r(i) ORDER BY s", "SELECT string_agg(repeat('x', 10000), '') FROM range(1000000)",
+	"SELECT i, repeat('x', 10000) || i AS s FROM range(1000000) r(i) ORDER BY s",
+	"SELECT string_agg(repeat('x', 10000), '') FROM range(1000000)",
 	"SELECT list(i) FROM range(100000000) r(i)",
-	"SELECT len(list(repeat('x', 10000))) FROM range(1000000)", "SELECT json_group_array(repeat('x', 10000)) FROM range(100000)",
+	"SELECT len(list(repeat('x', 10000))) FROM range(1000000)",
+	"SELECT json_group_array(repeat('x', 10000)) FROM range(100000)",
 	"SELECT count(*) FROM (SELECT DISTINCT repeat('x', 1000) || i FROM range(10000000) r(i))",
 	"SELECT i, count(*) FROM range(100000000) r(i) GROUP BY i", "SELECT histogram(i) FROM range(100000000) r(i)",
-	"SELECT max(len(range(i, i + 100000000))) FROM range(100) r(i)", "SELECT sum(len(range(x))) FROM (SELECT 100000000 AS x)",
-	"WITH RECURSIVE c(s, n) AS (SELECT 'x', 0 UNION ALL SELECT s || s, n + 1 FROM c WHERE n < 60) SELECT max(length(s)) FROM c",
+	"SELECT max(len(range(i, i + 100000000))) FROM range(100) r(i)",
+	"SELECT sum(len(range(x))) FROM (SELECT 100000000 AS x)",
+	"WITH RECURSIVE c(s, n) AS (SELECT 'x', 0 UNION ALL SELECT s || s, n + 1 FROM c WHERE n < 60) SELECT max(length(s)) " +
+		"FROM c",
 	"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
 	"WITH RECURSIVE c(x) AS (SELECT [1] UNION ALL SELECT x || x FROM c) SELECT max(len(x)) FROM c",
 	"SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range + b.range = 7",
 	"SELECT a.range, sum(b.range) OVER (ORDER BY b.range) FROM range(10000) a, range(10000) b",
-	"SELECT quantile_cont(i, 0.5) OVER (ORDER BY i ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) FROM range(1000000) r(i)",
+	"SELECT quantile_cont(i, 0.5) OVER (ORDER BY i ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) " +
+		"FROM range(1000000) r(i)",
 	"SELECT * FROM (SELECT unnest(range(100000)) AS a), (SELECT unnest(range(100000)) AS b) ORDER BY a * b DESC",
-	"SELECT count(*) FROM range(100000) a JOIN range(100000) b ON a.range < b.range", "SELECT factorial(30), power(10, 300)",
-	"SELECT levenshtein(repeat('ab', 5000), repeat('ba', 5000)) FROM range(100000)", "SELECT regexp_matches(repeat('a', 10000), '(a*)*b') FROM range(100000)",
+	"SELECT count(*) FROM range(100000) a JOIN range(100000) b ON a.range < b.range",
+	"SELECT factorial(30), power(10, 300)",
+	"SELECT levenshtein(repeat('ab', 5000), repeat('ba', 5000)) FROM range(100000)",
+	"SELECT regexp_matches(repeat('a', 10000), '(a*)*b') FROM range(100000)",
 	"SELECT md5(repeat('x', 10000)) FROM range(10000000) ORDER BY 1",
-	"SELECT " + strings.Repeat("(SELECT ", 60) + "1" + strings.Repeat(")", 60), "SELECT a FROM t WHERE a IN (" + strings.Repeat("1, ", 9000) + "1)",
+	"SELECT " + strings.Repeat("(SELECT ", 60) + "1" + strings.Repeat(")", 60), "SELECT a FROM t WHERE a IN (" +
+		strings.Repeat("1, ", 9000) + "1)",
 	"SELECT " + strings.Repeat("a + ", 200) + "a FROM t",
 	"SELECT * FROM t" + attack.Joined(40),
-	"SELECT count(*) FROM t" + attack.Joined(12) + " WHERE " + strings.TrimSuffix(strings.Repeat("t.a = x1.a AND ", 12), "AND "),
+	"SELECT count(*) FROM t" + attack.Joined(12) + " WHERE " + strings.TrimSuffix(strings.Repeat("t.a = x1.a AND ", 12),
+		"AND "),
 	"SELECT a FROM t GROUP BY CUBE (a, b, a+1, a+2, a+3, a+4, a+5, a+6, a+7, a+8, a+9, a+10, a+11)",
 	attack.Doubled("SELECT a.c FROM %[1]s AS a, %[1]s AS b", "AS MATERIALIZED", 12),
 	attack.Doubled("SELECT c FROM %[1]s UNION ALL SELECT c FROM %[1]s", "AS", 12),
-	"SELECT a FROM t WHERE b LIKE '" + strings.Repeat("%a", 4000) + "'", "SELECT list_sort(list(i)) FROM range(10000000) r(i)",
-	"SELECT to_json(list(i)) FROM range(10000000) r(i)", "SELECT list_distinct(flatten(list([i, i]))) FROM range(10000000) r(i)",
-	"SELECT i FROM range(1000000000) r(i) LIMIT 1 OFFSET 900000000", "SELECT random() AS r FROM range(1000000000) ORDER BY r LIMIT 3",
+	"SELECT a FROM t WHERE b LIKE '" + strings.Repeat("%a", 4000) + "'",
+	"SELECT list_sort(list(i)) FROM range(10000000) r(i)",
+	"SELECT to_json(list(i)) FROM range(10000000) r(i)",
+	"SELECT list_distinct(flatten(list([i, i]))) FROM range(10000000) r(i)",
+	"SELECT i FROM range(1000000000) r(i) LIMIT 1 OFFSET 900000000",
+	"SELECT random() AS r FROM range(1000000000) ORDER BY r LIMIT 3",
 }
 
 // TestSurvivors runs what is made to end a process.
@@ -80,12 +93,13 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLate: the driver returns half a second after the end of a context. A statement ends with the deadline of its context
-// here, and nobody waits for the driver where somebody cancels.
+// TestLate: the driver returns half a second after the end of a context. A statement ends with the deadline of its
+// context here, and nobody waits for the driver where somebody cancels.
 func TestLate(t *testing.T) {
 	pool := openFile(t, dbtest.Fixture, small)
 	db := onPool(t, pool, exec.Config{})
-	for _, text := range []string{dbtest.Endless, "SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
+	for _, text := range []string{dbtest.Endless,
+		"SELECT i FROM range(100000000000) r(i) WHERE i < 0 OR i = 99999999999"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		start := time.Now()
 		_, err := db.Query(ctx, text)
@@ -111,12 +125,14 @@ func TestLate(t *testing.T) {
 
 // TestCut: of a long answer no more is made than is read, and an error behind the first rows is one.
 func TestCut(t *testing.T) {
-	db := newDB(t, dbtest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 10, CellBytes: 1 << 20, Timeout: 20 * time.Second}}})
+	db := newDB(t, dbtest.Fixture,
+		exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 10, CellBytes: 1 << 20, Timeout: 20 * time.Second}}})
 	table, err := db.Query(t.Context(), "SELECT i FROM range(100000000000) r(i)")
 	if err != nil || len(table.Rows) != 10 || !table.Truncated {
 		t.Errorf("a long answer: %v, %v", table, err)
 	}
-	db = newDB(t, dbtest.Fixture, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
+	db = newDB(t, dbtest.Fixture,
+		exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 1_000_000, Bytes: 1 << 30, Timeout: 20 * time.Second}}})
 	_, err = db.Query(t.Context(), "SELECT CASE WHEN i = 90000 THEN 'x' ELSE '1' END::INTEGER FROM range(100000) r(i)")
 	var invalid *exec.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fault != "run" {
@@ -131,7 +147,8 @@ func TestSession(t *testing.T) {
 	defer s.Close()
 	for range 20 {
 		for text, ok := range map[string]bool{
-			"SELECT a FROM t": true, "SELECT nosuch FROM t": false, "DROP TABLE t": false, "SELECT b::INTEGER FROM t": false, "SELECT max(a) FROM t": true,
+			"SELECT a FROM t": true, "SELECT nosuch FROM t": false, "DROP TABLE t": false, "SELECT b::INTEGER FROM t": false,
+			"SELECT max(a) FROM t": true,
 		} {
 			if _, err := s.Query(t.Context(), text); (err == nil) != ok {
 				t.Fatalf("%s: %v", text, err)
@@ -140,7 +157,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestStopped: a statement that is cancelled, or that has little time left, stops, and nobody is warned that it runs on.
+// TestStopped: a statement that is cancelled, or that has little time left, stops, and nobody is warned that it runs
+// on.
 func TestStopped(t *testing.T) {
 	db := newDB(t, "CREATE TABLE t AS SELECT range AS a FROM range(100000)", exec.Config{})
 	const long = "SELECT count(*) FROM t x JOIN t y ON x.a % 7 < y.a % 11"

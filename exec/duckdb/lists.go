@@ -5,8 +5,8 @@ import "github.com/texttosql/texttosql/exec/guard"
 // functions are those that a statement may call: scalar functions, aggregates, window functions and the macros that
 // DuckDB itself defines, as version 1.5.4 has them. Left out is what reads settings, sequences, variables, the
 // environment, files or the text of statements, what sleeps, logs or sets a seed, what makes a value of any size
-// (list_reduce, bitstring_agg, equi_width_bins, approx_top_k), and what only DuckDB itself calls. current_database and current_schema tell what the
-// schema tells.
+// (list_reduce, bitstring_agg, equi_width_bins, approx_top_k), and what only DuckDB itself calls. current_database and
+// current_schema tell what the schema tells.
 const functions = `
 abs acos acosh add age aggregate ago any_value apply approx_count_distinct approx_quantile arbitrary arg_max arg_max_null
 arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last argmax argmin array_agg array_aggr array_aggregate array_append array_apply array_cat
@@ -57,5 +57,6 @@ const operators = "! !__postfix !~~ !~~* % & && * ** + - ->> -> / // <-> << <=> 
 var tableFunctions = guard.Set("range generate_series unnest json_each json_tree")
 
 // fileFunctions may stand in the FROM of a view, whose owner named the files.
-var fileFunctions = guard.Set("read_parquet parquet_scan read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto " +
+var fileFunctions = guard.Set("read_parquet parquet_scan read_csv read_csv_auto read_json read_json_auto " +
+	"read_json_objects read_json_objects_auto " +
 	"read_ndjson read_ndjson_auto read_ndjson_objects glob read_text read_blob")

@@ -78,9 +78,12 @@ func contents(file string) (string, error) {
 // stateOf is what a connection keeps: settings, variables, prepared statements, and relations in memory.
 func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 	state, err = dbtest.Lines(ctx, conn,
-		"SELECT name || ' = ' || value FROM duckdb_settings() ORDER BY 1", "SELECT 'variable ' || name FROM duckdb_variables() ORDER BY 1",
-		"SELECT 'prepared ' || name FROM duckdb_prepared_statements() ORDER BY 1", "SELECT 'table ' || table_name FROM duckdb_tables() ORDER BY 1",
-		"SELECT 'view ' || view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1", "SELECT 'database ' || database_name FROM duckdb_databases() ORDER BY 1",
+		"SELECT name || ' = ' || value FROM duckdb_settings() ORDER BY 1",
+		"SELECT 'variable ' || name FROM duckdb_variables() ORDER BY 1",
+		"SELECT 'prepared ' || name FROM duckdb_prepared_statements() ORDER BY 1",
+		"SELECT 'table ' || table_name FROM duckdb_tables() ORDER BY 1",
+		"SELECT 'view ' || view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1",
+		"SELECT 'database ' || database_name FROM duckdb_databases() ORDER BY 1",
 		"SELECT 'schema ' || current_schema()",
 	)
 	if err != nil {

@@ -50,7 +50,8 @@ func bounded(ctx context.Context, most int64) (out context.Context, end func()) 
 	return out, func() { cancel(nil); timer.Stop() }
 }
 
-// resident is the memory of the process, in bytes, 0 where the system does not tell: the second number of statm is pages.
+// resident is the memory of the process, in bytes, 0 where the system does not tell: the second number of statm is
+// pages.
 func resident() int64 {
 	text, _ := os.ReadFile("/proc/self/statm")
 	if fields := bytes.Fields(text); len(fields) > 1 {

@@ -101,7 +101,8 @@ func (c *connector) lock(want access) error {
 		var found access
 		var locked, right bool
 		var folders, files any
-		err := guard.QueryEach(ctx, conn, `SELECT system.main.current_setting('lock_configuration'), system.main.current_setting('access_mode') = 'read_only' AND NOT system.main.current_setting('enable_external_access')
+		err := guard.QueryEach(ctx, conn,
+			`SELECT system.main.current_setting('lock_configuration'), system.main.current_setting('access_mode') = 'read_only' AND NOT system.main.current_setting('enable_external_access')
 			AND NOT system.main.current_setting('autoload_known_extensions') AND NOT system.main.current_setting('allow_community_extensions')
 			AND NOT EXISTS (FROM system.main.duckdb_databases() WHERE NOT internal OFFSET 1), system.main.current_setting('allowed_directories'), system.main.current_setting('allowed_paths')`,
 			func(scan func(...any) error) error { return scan(&locked, &right, &folders, &files) })
@@ -138,7 +139,8 @@ func (a access) settings() (out []string) {
 		}
 	}
 	slices.Sort(out)
-	return append(out, "SET allowed_configs = ['streaming_buffer_size']", "SET enable_external_access = false", "SET lock_configuration = true")
+	return append(out, "SET allowed_configs = ['streaming_buffer_size']", "SET enable_external_access = false",
+		"SET lock_configuration = true")
 }
 
 // same reports whether DuckDB allows exactly what was wanted. DuckDB adds its own files next to the database.

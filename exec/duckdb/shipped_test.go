@@ -15,7 +15,8 @@ func TestShipped(t *testing.T) {
 	folder := t.TempDir()
 	writer := testutil.Value(sql.Open("duckdb", ""))(t)
 	defer writer.Close()
-	testutil.Value(writer.Exec(`CREATE TABLE sales AS SELECT i AS id, DATE '2023-01-01' + i::INT AS "order", 2023 + i % 2 AS year, 1 + i % 3 AS "Month",
+	testutil.Value(
+		writer.Exec(`CREATE TABLE sales AS SELECT i AS id, DATE '2023-01-01' + i::INT AS "order", 2023 + i % 2 AS year, 1 + i % 3 AS "Month",
 		['a', 'b'][1 + i % 2] AS "select", {'x': i, 'y': [i]} AS part FROM range(1000) r(i);
 		COPY sales TO '` + folder + `/sales' (FORMAT parquet, PARTITION_BY (year, "Month"));
 		COPY (SELECT * EXCLUDE (part) FROM sales) TO '` + folder + `/Table' (FORMAT csv, PARTITION_BY ("select"));

@@ -12,14 +12,16 @@ import (
 )
 
 // DuckDB makes one value outside of memory_limit, and no interrupt ends a call that makes it. So lengths have to be
-// numbers in the text, and sizes bounds from above what the calls of a statement can make of a value together: a product
-// over the whole statement, wherever its names lead.
+// numbers in the text, and sizes bounds from above what the calls of a statement can make of a value together: a
+// product over the whole statement, wherever its names lead.
 //
 // Tested on DuckDB 1.5.4 with 32 MB of memory_limit, with each rule switched off by itself: these took over 64 MiB more
-// memory, or over 1.15 times the deadline, though a statement ends when the process has grown by MemoryBytes (memory.go).
-// That is too late for what one call makes. Everything else of the lists of hostile statements is held without the rules.
+// memory, or over 1.15 times the deadline, though a statement ends when the process has grown by MemoryBytes
+// (memory.go). That is too late for what one call makes. Everything else of the lists of hostile statements is held
+// without the rules.
 //
-//   - A length: repeat('x', 1000000000), lpad, rpad, list_resize, array_resize (65 to 128 MiB), bitstring (2,000,000,000).
+//   - A length: repeat('x', 1000000000), lpad, rpad, list_resize, array_resize (65 to 128 MiB), bitstring
+//     (2,000,000,000).
 //   - A width: format('{:1000000000}', 1), printf('%*d', 1000000000, 1) (280 to 450 MiB).
 //   - A list: range(1000000000), generate_series, also of dates (over 400 MiB).
 //   - One in another: repeat(repeat('x', 10000), 10000), also by the names of subqueries, CTEs and VALUES (95 MiB),
@@ -33,10 +35,12 @@ import (
 // Which statement of hostile_test.go ("values that grow by being put together") is read where a rule is off:
 //
 //   - repeat of a value: all with repeat in repeat. replaced: replace and regexp_replace by repeat('y', 10000). split:
-//     string_split of a long text. factors: bin in bin, hex(hex(…)). joins and made: the chain of 200 || and concat(s, …).
+//     string_split of a long text. factors: bin in bin, hex(hex(…)). joins and made: the chain of 200 || and
+//     concat(s, …).
 //   - each: lambdas and array_to_string over range(100000), [l, l] of a list of lists, list_resize by a text. nested: a
 //     list of 5,000 lists, [l, l]. lambda: lambdas in lambdas. aliases: names that double.
-//   - separated: concat_ws with 8,000 arguments, by its constant and by its unknown separator. arraySize: INTEGER[100000].
+//   - separated: concat_ws with 8,000 arguments, by its constant and by its unknown separator. arraySize:
+//     INTEGER[100000].
 //
 // strftime, format with {0} and literal lists in lambdas are held by others of these there, and took what stands above.
 //
@@ -55,21 +59,26 @@ const (
 
 // factors are how many times longer than its argument the result of a function may be.
 var factors = map[string]float64{
-	"bin": 8, "to_binary": 8, "translate": 4, "json_pretty": 4, "url_encode": 3, "hex": 2, "to_hex": 2, "base64": 2, "to_base64": 2,
-	"to_json": 2, "json_quote": 2, "json_object": 2, "json_array": 2, "array_to_json": 2, "row_to_json": 2, "regexp_escape": 2,
+	"bin": 8, "to_binary": 8, "translate": 4, "json_pretty": 4, "url_encode": 3, "hex": 2, "to_hex": 2, "base64": 2,
+	"to_base64": 2,
+	"to_json":   2, "json_quote": 2, "json_object": 2, "json_array": 2, "array_to_json": 2, "row_to_json": 2,
+	"regexp_escape": 2,
 }
 
 var (
 	// splitting are the functions that make a list of a text.
-	splitting = guard.Set(`string_split str_split split string_to_array str_split_regex string_split_regex regexp_split_to_array
+	splitting = guard.Set(
+		`string_split str_split split string_to_array str_split_regex string_split_regex regexp_split_to_array
 		regexp_extract_all`)
 	// isWide finds a width of four digits, or one that an argument gives, in the text of format and printf.
 	isWide = regexp.MustCompile(`[0-9]{4}|\{[^}]*\{|%[^a-zA-Z%]*\*`)
 	// isMoment matches the constants of a list of days: a date from 1900 to 2099, an interval, a part of a date.
-	isMoment = regexp.MustCompile(`^((19|20)\d\d-\d\d(-\d\d[ t0-9:.]*)?|-?[0-3]?\d?\d|(-?[0-3]?\d?\d )?(day|week|month|quarter|year)s?)$`)
+	isMoment = regexp.MustCompile(
+		`^((19|20)\d\d-\d\d(-\d\d[ t0-9:.]*)?|-?[0-3]?\d?\d|(-?[0-3]?\d?\d )?(day|week|month|quarter|year)s?)$`)
 	// ofMoments are the functions in it, and nowNames the names that stand for the time.
-	ofMoments = guard.Set("+ - trunc date_trunc to_days to_weeks to_months to_quarters to_years now today get_current_timestamp transaction_timestamp")
-	nowNames  = guard.Set("current_date current_timestamp localtimestamp")
+	ofMoments = guard.Set("+ - trunc date_trunc to_days to_weeks to_months to_quarters to_years now today " +
+		"get_current_timestamp transaction_timestamp")
+	nowNames = guard.Set("current_date current_timestamp localtimestamp")
 )
 
 // sizes are what a statement may make of one value.
@@ -210,8 +219,8 @@ func length(name string, at int, args []any) float64 {
 	return max(0, n)
 }
 
-// leastOf is a constant in a call of least, which gives no larger number. A text among its arguments makes a text of it,
-// which is no length to DuckDB.
+// leastOf is a constant in a call of least, which gives no larger number. A text among its arguments makes a text of
+// it, which is no length to DuckDB.
 func leastOf(v any) (n float64, ok bool) {
 	e, _ := v.(node)
 	for _, arg := range list(e["children"]) {

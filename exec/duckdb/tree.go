@@ -27,7 +27,9 @@ type document struct {
 // tree asks the engine for the syntax tree of a text, and refuses what is not one SELECT.
 func (h *held) tree(ctx context.Context, text string) (*document, error) {
 	raw := ""
-	err := h.each(ctx, "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", func(scan func(...any) error) error { return scan(&raw) }, text)
+	err := h.each(ctx, "SELECT system.main.json_serialize_sql(?::VARCHAR)::VARCHAR", func(scan func(...any) error) error {
+		return scan(&raw)
+	}, text)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,8 @@ func (h *held) tree(ctx context.Context, text string) (*document, error) {
 	case d.Error && d.Kind == "parser":
 		return nil, &exec.InvalidError{Fault: "syntax", Message: message}
 	case d.Error && strings.Contains(message, "Only SELECT") && pivots.MatchString(text):
-		return nil, guard.Refuse("statement", "a PIVOT without its values makes a type for them: name them, as in PIVOT t ON x IN ('a', 'b')")
+		return nil, guard.Refuse("statement", "a PIVOT without its values makes a type for them: name them, as in PIVOT t "+
+			"ON x IN ('a', 'b')")
 	case d.Error && strings.Contains(message, "Only SELECT"):
 		return nil, guard.Refuse("not-read-only", "it is no SELECT")
 	case d.Error:
@@ -58,7 +61,8 @@ func (h *held) tree(ctx context.Context, text string) (*document, error) {
 var pivots = regexp.MustCompile(`(?i)\bpivot`)
 
 // kinds are the types of which a tree may be made. What is not here is refused, so new syntax is too.
-var kinds = guard.Set(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER ORDER_MODIFIER DISTINCT_MODIFIER
+var kinds = guard.Set(
+	`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER ORDER_MODIFIER DISTINCT_MODIFIER
 	ORDER_DEFAULT ASCENDING DESCENDING BASE_TABLE JOIN SUBQUERY TABLE_FUNCTION EMPTY EXPRESSION_LIST PIVOT SHOW_REF
 	VALUE_CONSTANT COLUMN_REF FUNCTION STAR CONJUNCTION_AND CONJUNCTION_OR OPERATOR_NOT OPERATOR_IS_NULL OPERATOR_IS_NOT_NULL OPERATOR_COALESCE
 	OPERATOR_TRY OPERATOR_UNPACK OPERATOR_CAST OPERATOR_NULLIF CASE_EXPR ARRAY_EXTRACT ARRAY_SLICE STRUCT_EXTRACT ARRAY_CONSTRUCTOR GROUPING_FUNCTION
@@ -69,8 +73,9 @@ var kinds = guard.Set(`SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE LIMIT_M
 
 // implied are the functions that DuckDB calls for what does not look like a call.
 var implied = map[string]string{
-	"ARRAY_CONSTRUCTOR": "list_value", "ARRAY_EXTRACT": "array_extract", "ARRAY_SLICE": "array_slice", "STRUCT_EXTRACT": "struct_extract",
-	"current_time": "get_current_time", "current_timestamp": "get_current_timestamp",
+	"ARRAY_CONSTRUCTOR": "list_value", "ARRAY_EXTRACT": "array_extract", "ARRAY_SLICE": "array_slice",
+	"STRUCT_EXTRACT": "struct_extract",
+	"current_time":   "get_current_time", "current_timestamp": "get_current_timestamp",
 	"localtime": "current_localtime", "localtimestamp": "current_localtimestamp",
 }
 
@@ -252,13 +257,16 @@ func (w *walker) table(v node) {
 	if v["at_clause"] != nil {
 		reject("statement", "a table AT another time is not among what a statement may be made of")
 	}
-	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool { return slices.Contains(scope, schema.FoldCase(name)) }) {
+	if in == "" && database == "" && slices.ContainsFunc(w.with, func(scope []string) bool {
+		return slices.Contains(scope, schema.FoldCase(name))
+	}) {
 		w.source(s)
 		return
 	}
 	if r := w.facts.lookup(database, in, name); r != nil {
 		s.Relation = r
-	} else if file := in == "" && database == "" && strings.ContainsAny(name, "./"); !file || !w.view { // of the view's owner
+		// of the view's owner
+	} else if file := in == "" && database == "" && strings.ContainsAny(name, "./"); !file || !w.view {
 		w.found.Lacks(name)
 	}
 	w.source(s)

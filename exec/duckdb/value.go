@@ -19,13 +19,19 @@ import (
 
 // typeKinds are the kinds of the types that have one. A type stands here without what is in its brackets.
 var typeKinds = map[string]result.Kind{
-	"BOOLEAN": result.KindBool, "TINYINT": result.KindInt, "SMALLINT": result.KindInt, "INTEGER": result.KindInt, "BIGINT": result.KindInt,
+	"BOOLEAN": result.KindBool, "TINYINT": result.KindInt, "SMALLINT": result.KindInt, "INTEGER": result.KindInt,
+	"BIGINT":  result.KindInt,
 	"HUGEINT": result.KindInt, "UTINYINT": result.KindInt, "USMALLINT": result.KindInt, "UINTEGER": result.KindInt,
-	"UBIGINT": result.KindInt, "UHUGEINT": result.KindInt, "BIGNUM": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat,
-	"DECIMAL": result.KindDecimal, "VARCHAR": result.KindText, "ENUM": result.KindText, "VARIANT": result.KindText, "DATE": result.KindDate, "TIME": result.KindTime,
-	"TIME_NS": result.KindTime, "TIME WITH TIME ZONE": result.KindTime, "TIMETZ": result.KindTime, "TIMESTAMP": result.KindDateTime, "TIMESTAMP_S": result.KindDateTime,
-	"TIMESTAMP_MS": result.KindDateTime, "TIMESTAMP_NS": result.KindDateTime, "TIMESTAMP WITH TIME ZONE": result.KindInstant, "TIMESTAMPTZ": result.KindInstant,
-	"INTERVAL": result.KindInterval, "UUID": result.KindUUID, "JSON": result.KindJSON, "BLOB": result.KindBlob, "BIT": result.KindBits,
+	"UBIGINT": result.KindInt, "UHUGEINT": result.KindInt, "BIGNUM": result.KindInt, "FLOAT": result.KindFloat,
+	"DOUBLE":  result.KindFloat,
+	"DECIMAL": result.KindDecimal, "VARCHAR": result.KindText, "ENUM": result.KindText, "VARIANT": result.KindText,
+	"DATE": result.KindDate, "TIME": result.KindTime,
+	"TIME_NS": result.KindTime, "TIME WITH TIME ZONE": result.KindTime, "TIMETZ": result.KindTime,
+	"TIMESTAMP": result.KindDateTime, "TIMESTAMP_S": result.KindDateTime,
+	"TIMESTAMP_MS": result.KindDateTime, "TIMESTAMP_NS": result.KindDateTime,
+	"TIMESTAMP WITH TIME ZONE": result.KindInstant, "TIMESTAMPTZ": result.KindInstant,
+	"INTERVAL": result.KindInterval, "UUID": result.KindUUID, "JSON": result.KindJSON, "BLOB": result.KindBlob,
+	"BIT":    result.KindBits,
 	"STRUCT": result.KindList, "MAP": result.KindList, "UNION": result.KindList,
 }
 
@@ -49,8 +55,9 @@ func typeOf(name, zone string) result.Type {
 	return t
 }
 
-// lossy are the types whose values the driver changes, or does not know: it makes a float64 of each number of a JSON, and
-// 00:00:00 of the time 24:00:00, and cannot read a VARIANT. Their values come as text, wherever in a type they stand.
+// lossy are the types whose values the driver changes, or does not know: it makes a float64 of each number of a JSON,
+// and 00:00:00 of the time 24:00:00, and cannot read a VARIANT. Their values come as text, wherever in a type they
+// stand.
 var lossy = map[string]bool{"JSON": true, "TIME": true, "TIME_NS": true, "VARIANT": true}
 
 // unnamed finds what stands behind the first word of a member without a name, which is a word of its type.
@@ -82,8 +89,8 @@ func asText(kind string) string {
 
 // converter makes the values of a column of a type what a result holds:
 //
-//   - Whole numbers are int64; HUGEINT and unsigned ones are exact, as result.Type.ParseNumber makes them. A DECIMAL is a
-//     result.Decimal with its digits. FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149.
+//   - Whole numbers are int64; HUGEINT and unsigned ones are exact, as result.Type.ParseNumber makes them. A DECIMAL is
+//     a result.Decimal with its digits. FLOAT is the float64 of its shortest text: 0.1 and not 0.10000000149.
 //   - DATE is "2006-01-02", TIME "15:04:05.999999", TIMESTAMP "2006-01-02 15:04:05.999999" and, with a zone, the same
 //     in the zone of the session with Z or an offset behind it. "infinity" and "(BC)" are as DuckDB writes them.
 //   - INTERVAL is text as DuckDB writes it: "1 year 2 days 03:04:05". UUID is text, BLOB []byte, BIT and ENUM text.

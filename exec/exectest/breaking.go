@@ -67,7 +67,8 @@ func checkFaults(t testing.TB, e Engine) error {
 		errs []error
 		n    int
 	)
-	bounded := exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Second}, Candidate: exec.Bounds{Timeout: 5 * time.Second}}}
+	bounded := exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Second},
+		Candidate: exec.Bounds{Timeout: 5 * time.Second}}}
 	fresh := func() (err error) {
 		d = e.faulty(t, e.fixture())
 		if same, err = d.watch(ctx); err == nil {
@@ -134,7 +135,8 @@ func checkFaults(t testing.TB, e Engine) error {
 				if found == nil {
 					continue
 				}
-				errs = append(errs, fmt.Errorf("%s with %s at %d, %.80q: %w", call.why, f.kind, position, names[j], errors.Join(found...)))
+				errs = append(errs, fmt.Errorf("%s with %s at %d, %.80q: %w", call.why, f.kind, position, names[j],
+					errors.Join(found...)))
 				if err := fresh(); err != nil || len(errs) > 9 {
 					return errors.Join(append(errs, err)...)
 				}

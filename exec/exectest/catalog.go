@@ -33,7 +33,8 @@ func checkNames(t testing.TB, e Engine) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	for _, name := range []string{"a", "A b", "select", `x"y`, "x`y", "x'y", "x]y[", "x;--y", "x/*y", `x\y`, "naïve", "名"} {
+	for _, name := range []string{"a", "A b", "select", `x"y`, "x`y", "x'y", "x]y[", "x;--y", "x/*y", `x\y`, "naïve",
+		"名"} {
 		table, err := db.Query(t.Context(), "SELECT 1 AS "+l.Quote(name))
 		if err != nil || len(table.Columns) != 1 || table.Columns[0] != name {
 			errs = append(errs, fmt.Errorf("a column called %q, quoted %s, is %v, %w", name, l.Quote(name), table, orNone(err)))
@@ -42,11 +43,12 @@ func checkNames(t testing.TB, e Engine) error {
 	return errors.Join(errs...)
 }
 
-// checkShownNames is about names as headings of forms and files are: prompts show them in one line, and what is copied from a
-// prompt runs.
+// checkShownNames is about names as headings of forms and files are: prompts show them in one line, and what is copied
+// from a prompt runs.
 func checkShownNames(t testing.TB, e Engine) error {
 	l := e.Dialect.Language()
-	table, columns := "Form\t2024\n(final)", []string{"Total\nAmount", "a\r\nb", "tab\there", `say "it"`, "it`s", "right\u202eleft", "größe", `c:\new`}
+	table, columns := "Form\t2024\n(final)", []string{"Total\nAmount", "a\r\nb", "tab\there", `say "it"`, "it`s",
+		"right\u202eleft", "größe", `c:\new`}
 	script := "CREATE TABLE " + l.Quote(table) + "(" + l.Quote(columns[0])
 	for _, c := range columns[1:] {
 		script += " INTEGER, " + l.Quote(c)
@@ -71,11 +73,13 @@ func checkShownNames(t testing.TB, e Engine) error {
 		if strings.ContainsAny(text, "\n\r\t") {
 			errs = append(errs, fmt.Errorf("a prompt shows %q", text))
 		}
-		rows, err := db.Query(t.Context(), "SELECT count("+text+"), count("+l.Quote(columns[i])+") FROM "+names.Quote(shown.Tables[0].Name))
+		rows, err := db.Query(t.Context(), "SELECT count("+text+"), count("+l.Quote(columns[i])+") FROM "+
+			names.Quote(shown.Tables[0].Name))
 		if err != nil || fmt.Sprint(rows.Rows) != "[[1 1]]" {
 			errs = append(errs, fmt.Errorf("%s, as shown, is %v, %w", text, rows, orNone(err)))
 		}
-		if found, err := db.Probe(t.Context(), shown.Tables[0].Schema, shown.Tables[0].Name, c.Name, int64(1)); err != nil || !found {
+		if found, err := db.Probe(t.Context(), shown.Tables[0].Schema, shown.Tables[0].Name, c.Name, int64(1)); err != nil ||
+			!found {
 			errs = append(errs, fmt.Errorf("%s, as shown, is not found by Probe: %w", text, orNone(err)))
 		}
 	}
@@ -83,7 +87,8 @@ func checkShownNames(t testing.TB, e Engine) error {
 }
 
 func checkInspect(t testing.TB, e Engine) error {
-	d := e.open(t, `CREATE TABLE parent(id INTEGER NOT NULL PRIMARY KEY, code VARCHAR(20) NOT NULL, note VARCHAR(20) DEFAULT 'none', UNIQUE (code));
+	d := e.open(t,
+		`CREATE TABLE parent(id INTEGER NOT NULL PRIMARY KEY, code VARCHAR(20) NOT NULL, note VARCHAR(20) DEFAULT 'none', UNIQUE (code));
 CREATE TABLE child(p INTEGER NOT NULL, q INTEGER NOT NULL, parent_id INTEGER, PRIMARY KEY (p, q), FOREIGN KEY (parent_id) REFERENCES parent(id));
 CREATE TABLE grandchild(x INTEGER, y INTEGER, FOREIGN KEY (x, y) REFERENCES child(p, q));
 CREATE VIEW family AS SELECT code, p FROM parent JOIN child ON parent_id = id;
@@ -109,7 +114,8 @@ CREATE VIEW family AS SELECT code, p FROM parent JOIN child ON parent_id = id;
 		Unique  [][]string
 	}
 	want := map[string]table{
-		"parent": {"table", []string{"id", "code", "note"}, []string{"id", "code"}, []string{"id"}, nil, [][]string{{"code"}}},
+		"parent": {"table", []string{"id", "code", "note"}, []string{"id", "code"}, []string{"id"}, nil,
+			[][]string{{"code"}}},
 		"child": {
 			"table", []string{"p", "q", "parent_id"}, []string{"p", "q"}, []string{"p", "q"},
 			[]schema.ForeignKey{{Columns: []string{"parent_id"}, RefTable: "parent", RefColumns: []string{"id"}}}, nil,
@@ -165,7 +171,8 @@ func checkVersion(t testing.TB, e Engine) error {
 	columns := func(table string, names ...string) func(*schema.Schema) bool {
 		return func(s *schema.Schema) bool {
 			found, ok := s.Lookup("", table)
-			return ok == (names != nil) && (!ok || slices.EqualFunc(found.Columns, names, func(c schema.Column, name string) bool { return c.Name == name }))
+			return ok == (names != nil) &&
+				(!ok || slices.EqualFunc(found.Columns, names, func(c schema.Column, name string) bool { return c.Name == name }))
 		}
 	}
 	var errs []error
@@ -234,10 +241,13 @@ func checkPlans(t testing.TB, e Engine) error {
 	}
 	defer runner.Close()
 	var errs []error
-	for name, explain := range map[string]func(context.Context, string) (exec.Plan, error){"DB": db.Explain, "session": runner.Explain} {
+	for name, explain := range map[string]func(context.Context, string) (exec.Plan, error){"DB": db.Explain,
+		"session": runner.Explain} {
 		for text, tables := range map[string][]string{
-			"SELECT a FROM t": {"t"}, "SELECT a FROM t AS x WHERE a = 1; -- done": {"t"}, "SELECT u.name, t.b FROM users AS u JOIN t ON t.a = u.id": {"t", "users"},
-			"SELECT a FROM t WHERE a IN (SELECT id FROM users) ORDER BY b": {"t", "users"}, "SELECT count(*) FROM t GROUP BY b": {"t"},
+			"SELECT a FROM t": {"t"}, "SELECT a FROM t AS x WHERE a = 1; -- done": {"t"},
+			"SELECT u.name, t.b FROM users AS u JOIN t ON t.a = u.id":      {"t", "users"},
+			"SELECT a FROM t WHERE a IN (SELECT id FROM users) ORDER BY b": {"t", "users"},
+			"SELECT count(*) FROM t GROUP BY b":                            {"t"},
 		} {
 			p, err := explain(ctx, text)
 			again, err2 := explain(ctx, text)
@@ -322,7 +332,8 @@ CREATE VIEW few AS SELECT id, word FROM longer WHERE id < 50;
 		if !ok {
 			return fmt.Errorf("the schema has no table %s", name)
 		}
-		for _, o := range []exec.SampleOptions{{Rows: 1}, {Rows: 7}, {Rows: 100}, {Rows: 100, Spread: true, Seed: 1}, {Rows: 3, Spread: true, Seed: 2}, {Rows: 5, Cut: 4}} {
+		for _, o := range []exec.SampleOptions{{Rows: 1}, {Rows: 7}, {Rows: 100}, {Rows: 100, Spread: true, Seed: 1},
+			{Rows: 3, Spread: true, Seed: 2}, {Rows: 5, Cut: 4}} {
 			first, err := db.Sample(ctx, *table, o)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("a sample of %s by %+v: %w", name, o, err))
@@ -359,13 +370,17 @@ CREATE VIEW few AS SELECT id, word FROM longer WHERE id < 50;
 	}
 	table, _ := profiled.Lookup("", "longer")
 	group, _ := table.Column("grp")
-	if table.Rows == nil || *table.Rows != 15_000 || !table.RowsAtLeast || group.Profile == nil || group.Profile.Sampled < 500 || group.Profile.Complete {
-		errs = append(errs, fmt.Errorf("the profile of a long table: %v rows, %v, %+v", table.Rows, table.RowsAtLeast, group.Profile))
-	} else if p := group.Profile; p.Distinct != 10 || !reflect.DeepEqual(p.Min, int64(0)) || !reflect.DeepEqual(p.Max, int64(9)) {
+	if table.Rows == nil || *table.Rows != 15_000 || !table.RowsAtLeast || group.Profile == nil ||
+		group.Profile.Sampled < 500 || group.Profile.Complete {
+		errs = append(errs, fmt.Errorf("the profile of a long table: %v rows, %v, %+v", table.Rows, table.RowsAtLeast,
+			group.Profile))
+	} else if p := group.Profile; p.Distinct != 10 || !reflect.DeepEqual(p.Min, int64(0)) || !reflect.DeepEqual(p.Max,
+		int64(9)) {
 		errs = append(errs, fmt.Errorf("the profile of a column of ten values: %+v", p))
 	}
 	small, _ := profiled.Lookup("", "d")
-	if n, _ := small.Column("n"); small.Rows == nil || *small.Rows != 10 || n.Profile == nil || !n.Profile.Complete || n.Profile.Distinct != 10 {
+	if n, _ := small.Column("n"); small.Rows == nil || *small.Rows != 10 || n.Profile == nil || !n.Profile.Complete ||
+		n.Profile.Distinct != 10 {
 		errs = append(errs, fmt.Errorf("the profile of a short table: %v, %+v", small.Rows, n.Profile))
 	}
 	return errors.Join(errs...)

@@ -23,9 +23,10 @@ type Changes struct {
 	Read     func(s *exec.Statement, read func() (*guard.Names, error)) (*guard.Names, error)
 	Confirm  func(s *exec.Statement, confirm func() (guard.EngineReport, error)) (guard.EngineReport, error)
 	Explain  func(s *exec.Statement, explain func() (exec.Plan, error)) (exec.Plan, error)
-	Run      func(ctx context.Context, s *exec.Statement, b exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error)
-	Close    func(drop bool, close func(drop bool) error) error
-	Sample   func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
+	Run      func(ctx context.Context, s *exec.Statement, b exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows,
+		error)
+	Close  func(drop bool, close func(drop bool) error) error
+	Sample func(s *exec.RowSample) // changes the row samples of a dialect that is an exec.Sampler
 }
 
 // Change (API is not stable) returns d with changes. It is an [exec.Sampler] if d is one.
@@ -81,7 +82,8 @@ type changedSampler struct {
 }
 
 func (d changedSampler) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	s, err := d.sampler.SampleRows(ctx, run, t, o)
 	if d.changes.Sample != nil {

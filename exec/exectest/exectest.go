@@ -139,7 +139,8 @@ func (e Engine) CheckPayloads(t *testing.T) {
 	}
 }
 
-// part is one rule of the contract. Its check returns an error, so that it can be tested with dialects that break the rule.
+// part is one rule of the contract. Its check returns an error, so that it can be tested with dialects that break the
+// rule.
 type part struct {
 	name  string
 	check func(testing.TB, Engine) error
@@ -333,7 +334,8 @@ func (d *database) read(ctx context.Context) (string, error) {
 		return d.contents(ctx)
 	}
 	out := ""
-	for _, text := range []string{"SELECT a, b, NULL FROM t ORDER BY a", "SELECT id, name, password FROM users ORDER BY id"} {
+	for _, text := range []string{"SELECT a, b, NULL FROM t ORDER BY a",
+		"SELECT id, name, password FROM users ORDER BY id"} {
 		rows, err := d.owner.QueryContext(ctx, text)
 		if err != nil {
 			return "", err

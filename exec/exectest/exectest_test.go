@@ -67,7 +67,8 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 	}
 	policy := func(p exec.Policy) func(*exec.GuardConfig) { return func(c *exec.GuardConfig) { c.Policy = p } }
 	type rows = func() (*exec.Rows, error)
-	run := func(fails func(s *exec.Statement, err error) error) func(context.Context, *exec.Statement, exec.Bounds, rows) (*exec.Rows, error) {
+	run := func(fails func(s *exec.Statement, err error) error) func(context.Context, *exec.Statement, exec.Bounds,
+		rows) (*exec.Rows, error) {
 		return func(_ context.Context, s *exec.Statement, _ exec.Bounds, run rows) (*exec.Rows, error) {
 			rows, err := run()
 			if failed := fails(s, err); failed != nil {
@@ -82,9 +83,14 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 		broken          Changes
 	}{
 		{"it guards nothing", "payloads", "DELETE", Changes{Open: open}},
-		{"it forgets what is denied", "policy", "password", Changes{Config: policy(exec.Policy{}), Catalog: func(c *exec.Catalog) { c.Relations = nil }}},
-		{"it leaves its guard on", "state", "not authorized", Changes{Close: func(bool, func(bool) error) error { return nil }}},
-		{"it always drops", "state", "cost the connection", Changes{Close: func(_ bool, close func(bool) error) error { return close(true) }}},
+		{"it forgets what is denied", "policy", "password",
+			Changes{Config: policy(exec.Policy{}), Catalog: func(c *exec.Catalog) { c.Relations = nil }}},
+		{"it leaves its guard on", "state", "not authorized", Changes{Close: func(bool, func(bool) error) error {
+			return nil
+		}}},
+		{"it always drops", "state", "cost the connection", Changes{Close: func(_ bool, close func(bool) error) error {
+			return close(true)
+		}}},
 		{"its last word is always blame", "faults", "blamed", Changes{Run: run(func(_ *exec.Statement, err error) error {
 			if err != nil {
 				err = &exec.InvalidError{Message: err.Error()}
@@ -92,15 +98,19 @@ func TestConformanceFindsBrokenDialects(t *testing.T) {
 			return err
 		})}},
 		{"its version never changes", "version", "version", Changes{Version: func(string) string { return "1" }}},
-		{"its version always changes", "inspect", "changes all the time", Changes{Version: func(string) string { never++; return fmt.Sprint(never) }}},
+		{"its version always changes", "inspect", "changes all the time", Changes{Version: func(string) string {
+			never++
+			return fmt.Sprint(never)
+		}}},
 		{"it has no keys", "inspect", "parent", Changes{Catalog: func(c *exec.Catalog) {
 			for i := range c.Schema.Tables {
 				c.Schema.Tables[i].ForeignKeys = nil
 			}
 		}}},
-		{"its plans are empty", "plans", "plan", Changes{Explain: func(*exec.Statement, func() (exec.Plan, error)) (exec.Plan, error) {
-			return exec.Plan{}, nil
-		}}},
+		{"its plans are empty", "plans", "plan",
+			Changes{Explain: func(*exec.Statement, func() (exec.Plan, error)) (exec.Plan, error) {
+				return exec.Plan{}, nil
+			}}},
 		{"its samples differ", "samples", "differ", Changes{Sample: func(s *exec.RowSample) {
 			if never++; never%2 == 0 && len(s.Rows) > 0 {
 				s.Rows = s.Rows[1:]

@@ -67,13 +67,14 @@ func harmless() []Payload {
 		"SELECT sum(a), min(a), max(a), avg(a) FROM t",
 		"SELECT upper(b), lower(b), length(b) FROM t WHERE a = 1")
 	three := payloads("accept", 3, "SELECT name FROM users UNION SELECT name FROM users",
-		"SELECT a FROM t WHERE a IN (SELECT id FROM users)", "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)",
+		"SELECT a FROM t WHERE a IN (SELECT id FROM users)",
+		"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM users WHERE id = a)",
 		"SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t WHERE a BETWEEN 1 AND 3")
 	return slices.Concat(five, one, three)
 }
 
-// checkPayloads runs statements on one database, and looks at what is left after every eighth and after one that was not as expected:
-// looking takes a server longer than most statements.
+// checkPayloads runs statements on one database, and looks at what is left after every eighth and after one that was
+// not as expected: looking takes a server longer than most statements.
 func checkPayloads(t testing.TB, e Engine, all []Payload) error {
 	d := e.open(t, e.fixture())
 	ctx := context.Background()
@@ -97,7 +98,8 @@ func checkPayloads(t testing.TB, e Engine, all []Payload) error {
 			}
 		}
 	}
-	t.Logf("%d statements: as expected %d refused, %d answered, %d survived", len(all), counts["refuse"], counts["accept"], counts["survive"])
+	t.Logf("%d statements: as expected %d refused, %d answered, %d survived", len(all), counts["refuse"], counts["accept"],
+		counts["survive"])
 	return errors.Join(errs...)
 }
 
@@ -110,7 +112,8 @@ func (d *database) payload(ctx context.Context, p Payload, dbs map[string]*exec.
 	key := fmt.Sprintf("%q %v", p.Policy, deadline)
 	db := dbs[key]
 	if db == nil {
-		if db, err = d.db(exec.Config{Policy: p.Policy, Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}}}); err != nil {
+		if db, err = d.db(exec.Config{Policy: p.Policy,
+			Limits: exec.Limits{Answer: exec.Bounds{Timeout: deadline}}}); err != nil {
 			return err
 		}
 		dbs[key] = db

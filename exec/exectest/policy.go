@@ -38,17 +38,22 @@ func portablePolicies() []PolicyCase {
 		// What a policy leaves alone.
 		{"an allowed column", dbtest.DenyColumn, "SELECT name FROM users", runs},
 		{"counting reads no column", dbtest.DenyColumn, "SELECT count(*) FROM users", runs},
-		{"a join that names its columns", dbtest.DenyColumn, "SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id", runs},
+		{"a join that names its columns", dbtest.DenyColumn, "SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id",
+			runs},
 		{"USING over an allowed column", dbtest.DenyColumn, "SELECT name FROM users JOIN orders USING (id)", runs},
 		{"a view over allowed columns", dbtest.DenyColumn, "SELECT name FROM names", runs},
 		{"the column of that name in another table", dbtest.DenyColumn, "SELECT password FROM keyring", runs},
 		{"an alias that looks denied", dbtest.DenyColumn, "SELECT name AS password FROM users", runs},
 		{"an allowed table", allowOnly, "SELECT total FROM orders", runs},
-		{"a recursive CTE", allowOnly, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT count(*) FROM n", runs},
+		{"a recursive CTE", allowOnly, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) " +
+			"SELECT count(*) FROM n", runs},
 		{"a derived table", dbtest.DenyColumn, "SELECT d.x, d.n FROM (SELECT id + 1 AS x, name AS n FROM users) AS d", runs},
-		{"a CTE of new columns", dbtest.DenyColumn, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d ON d.x = c.x", runs},
-		{"a compound", dbtest.DenyColumn, "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) AS d ORDER BY z", runs},
-		{"a star of another table", dbtest.DenyColumn, "SELECT o.*, u.name FROM orders AS o JOIN users AS u ON u.id = o.user_id", runs},
+		{"a CTE of new columns", dbtest.DenyColumn, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c " +
+			"JOIN c AS d ON d.x = c.x", runs},
+		{"a compound", dbtest.DenyColumn, "SELECT z FROM (SELECT id AS z FROM users UNION SELECT a FROM t) AS d ORDER BY z",
+			runs},
+		{"a star of another table", dbtest.DenyColumn,
+			"SELECT o.*, u.name FROM orders AS o JOIN users AS u ON u.id = o.user_id", runs},
 		{"a view with its table", exec.Policy{AllowTables: []string{"names", "users"}}, "SELECT name FROM names", runs},
 		{"NATURAL JOIN of ordinary tables", exec.Policy{}, "SELECT count(*) FROM users NATURAL JOIN orders", runs},
 		{"USING in a view, nothing denied", exec.Policy{}, "SELECT id FROM matched", runs},
@@ -66,14 +71,17 @@ func portablePolicies() []PolicyCase {
 		{"in HAVING", dbtest.DenyColumn, "SELECT name FROM users GROUP BY name HAVING max(password) > 'a'", column},
 		{"in a join", dbtest.DenyColumn, "SELECT k.note FROM keyring k JOIN users u ON u.password = k.password", column},
 		{"in a subquery", dbtest.DenyColumn, "SELECT a FROM t WHERE b IN (SELECT password FROM users)", column},
-		{"in a correlated subquery", dbtest.DenyColumn, "SELECT (SELECT max(k.note) FROM keyring k WHERE k.password = u.password) FROM users u", column},
+		{"in a correlated subquery", dbtest.DenyColumn,
+			"SELECT (SELECT max(k.note) FROM keyring k WHERE k.password = u.password) FROM users u", column},
 		{"in a CTE", dbtest.DenyColumn, "WITH c AS (SELECT id, password AS x FROM users) SELECT x FROM c", column},
 		{"by a star in a CTE", dbtest.DenyColumn, "WITH c AS (SELECT * FROM users) SELECT name FROM c", column},
 		{"in an arm of a compound", dbtest.DenyColumn, "SELECT name FROM users UNION ALL SELECT password FROM users", column},
 		{"in every table of that column", denyEverywhere, "SELECT password FROM keyring", column},
 		{"compared by USING", dbtest.DenyColumn, "SELECT count(*) FROM keyring JOIN users USING (password)", column},
-		{"by the second name of USING", dbtest.DenyColumn, "SELECT count(*) FROM users JOIN users v USING (id, password)", column},
-		{"by a CTE that guesses", dbtest.DenyColumn, "WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g JOIN users USING (password)", column},
+		{"by the second name of USING", dbtest.DenyColumn, "SELECT count(*) FROM users JOIN users v USING (id, password)",
+			column},
+		{"by a CTE that guesses", dbtest.DenyColumn,
+			"WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g JOIN users USING (password)", column},
 		{"by NATURAL JOIN", dbtest.DenyColumn, "SELECT count(*) FROM keyring NATURAL JOIN users", column},
 		{"by NATURAL LEFT JOIN", dbtest.DenyColumn, "SELECT count(*) FROM keyring natural left join users", column},
 		{"in a view by USING", dbtest.DenyColumn, "SELECT id FROM matched", anyReason},
@@ -101,7 +109,8 @@ func portablePolicies() []PolicyCase {
 		{"behind a CTE of its name", denyTable, "WITH x AS (SELECT id FROM users) SELECT * FROM x", table},
 		{"not on the list", allowOnly, "SELECT name FROM users", table},
 		{"a view over what is not on the list", exec.Policy{AllowTables: []string{"names"}}, "SELECT name FROM names", table},
-		{"a view that is denied itself", exec.Policy{DenyTables: []string{"names"}}, "SELECT count(*) FROM orders NATURAL JOIN names", table},
+		{"a view that is denied itself", exec.Policy{DenyTables: []string{"names"}},
+			"SELECT count(*) FROM orders NATURAL JOIN names", table},
 	}
 }
 
@@ -145,7 +154,9 @@ func checkPolicy(t testing.TB, e Engine) error {
 			fail("%w, want a refusal (%s)", err, test.Want)
 		case is && strings.Contains(err.Error(), "s3cret"):
 			fail("the error repeats a stored value: %w", err)
-		case strings.HasPrefix(test.Why, "by star") && (r.Name != "*" || !strings.Contains(r.Detail, "name the columns that you need") || strings.Contains(r.Detail, "password")):
+		case strings.HasPrefix(test.Why, "by star") &&
+			(r.Name != "*" || !strings.Contains(r.Detail, "name the columns that you need") ||
+				strings.Contains(r.Detail, "password")):
 			fail("%w, want the advice to name columns", err)
 		}
 		if asked, nerr := underPolicy(ctx, wide, test.Policy, test.SQL); asked && fmt.Sprint(nerr) != fmt.Sprint(err) {
@@ -171,7 +182,8 @@ func checkPolicy(t testing.TB, e Engine) error {
 	if err != nil {
 		return err
 	}
-	for name, want := range map[string]int{"users": 2, "keyring": 2, "names": 2, "logins": 0, "matched": 0, "matched_again": 0, "natural_keys": 0} {
+	for name, want := range map[string]int{"users": 2, "keyring": 2, "names": 2, "logins": 0, "matched": 0,
+		"matched_again": 0, "natural_keys": 0} {
 		if table, ok := s.Lookup("", name); ok != (want > 0) || ok && name != "users" && len(table.Columns) != want {
 			errs = append(errs, fmt.Errorf("the schema under a policy: %s there: %v", name, ok))
 		} else if ok {
@@ -187,7 +199,8 @@ func checkPolicy(t testing.TB, e Engine) error {
 	return errors.Join(append(errs, same())...)
 }
 
-// underPolicy asks db a statement with the policy as that of one question, unless it denies nothing or allows more than db.
+// underPolicy asks db a statement with the policy as that of one question, unless it denies nothing or allows more than
+// db.
 func underPolicy(ctx context.Context, db *exec.DB, p exec.Policy, sql string) (asked bool, err error) {
 	if p.Reveal != nil || p.AllowFunctions != nil || len(p.AllowTables)+len(p.DenyTables)+len(p.DenyColumns) == 0 {
 		return false, nil
@@ -219,12 +232,14 @@ func checkPolicyNames(t testing.TB, e Engine) error {
 		if err != nil {
 			return err
 		}
-		for name, err := range map[string]error{"Ready": db.Ready(t.Context()), "Query": dbtest.Answers(t.Context(), db, "SELECT a FROM t", 2)} {
+		for name, err := range map[string]error{"Ready": db.Ready(t.Context()), "Query": dbtest.Answers(t.Context(), db,
+			"SELECT a FROM t", 2)} {
 			var unknown *exec.PolicyError
 			switch {
 			case test.want == "" && err != nil:
 				errs = append(errs, fmt.Errorf("%s with %+v: %w", name, test.policy, err))
-			case test.want != "" && name == "Ready" && (!errors.As(err, &unknown) || !strings.Contains(strings.Join(unknown.Unknown, ", "), test.want)):
+			case test.want != "" && name == "Ready" &&
+				(!errors.As(err, &unknown) || !strings.Contains(strings.Join(unknown.Unknown, ", "), test.want)):
 				errs = append(errs, fmt.Errorf("%s with %s: %w, want an *exec.PolicyError", name, test.want, orNone(err)))
 			}
 		}
@@ -244,14 +259,17 @@ func checkAbsent(t testing.TB, e Engine) error {
 		for _, form := range []string{
 			"SELECT * FROM %s", "SELECT count(*) FROM %s", "SELECT nix FROM %s", "SELECT nix FROM t JOIN %s USING (id)",
 			"SELECT a FROM t NATURAL JOIN %s", "SELECT a FROM t WHERE a IN (SELECT id FROM %s)", "SELECT nope(id) FROM %s",
-			"WITH c AS (SELECT id FROM %s) SELECT * FROM c", "SELECT sum(a, b, %[1]s.id) FROM t, %[1]s", "SELECT %[1]s.password FROM %[1]s",
-			"SELECT 1 FROM %s AS x(p, q)", "SELECT (SELECT max(name) FROM %s) FROM t", "SELECT 1 FROM %s, nowhere", "SELECT 1 FROM nowhere, %s",
+			"WITH c AS (SELECT id FROM %s) SELECT * FROM c", "SELECT sum(a, b, %[1]s.id) FROM t, %[1]s",
+			"SELECT %[1]s.password FROM %[1]s",
+			"SELECT 1 FROM %s AS x(p, q)", "SELECT (SELECT max(name) FROM %s) FROM t", "SELECT 1 FROM %s, nowhere",
+			"SELECT 1 FROM nowhere, %s",
 		} {
 			var texts []string
 			for _, table := range []string{"users", "usurs"} {
 				_, err := db.Query(t.Context(), fmt.Sprintf(form, table))
 				texts = append(texts, strings.ReplaceAll(fmt.Sprint(err), "usurs", "users"))
-				if r, is := refused(err); is && r.Reason == "table" && r.Name != table && r.Name != "nowhere" { // it is repaired by the name
+				// it is repaired by the name
+				if r, is := refused(err); is && r.Reason == "table" && r.Name != table && r.Name != "nowhere" {
 					errs = append(errs, fmt.Errorf("%s: %s: %w, without the name", name, fmt.Sprintf(form, table), orNone(err)))
 				}
 				if err == nil {
@@ -259,7 +277,8 @@ func checkAbsent(t testing.TB, e Engine) error {
 				}
 			}
 			if texts[0] != texts[1] {
-				errs = append(errs, fmt.Errorf("%s, %s: %q for a table that is there, %q for one that is not", name, form, texts[0], texts[1]))
+				errs = append(errs, fmt.Errorf("%s, %s: %q for a table that is there, %q for one that is not", name, form, texts[0],
+					texts[1]))
 			}
 		}
 	}

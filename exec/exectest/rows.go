@@ -18,9 +18,12 @@ func checkRows(t testing.TB, e Engine) error {
 		return nil
 	}
 	statements := []string{
-		"SELECT * FROM orders", "SELECT o.memo, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY o.id",
-		"SELECT count(*) FROM countries LEFT JOIN orders ON orders.tenant_id = 2", "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
-		"WITH customers AS (SELECT * FROM orders) SELECT max(memo) FROM customers", "SELECT tenant_id, sum(total) FROM orders GROUP BY tenant_id",
+		"SELECT * FROM orders", "SELECT o.memo, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer_id " +
+			"ORDER BY o.id",
+		"SELECT count(*) FROM countries LEFT JOIN orders ON orders.tenant_id = 2",
+		"SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)",
+		"WITH customers AS (SELECT * FROM orders) SELECT max(memo) FROM customers",
+		"SELECT tenant_id, sum(total) FROM orders GROUP BY tenant_id",
 		"SELECT id, sum(total) OVER (ORDER BY id) FROM orders", "SELECT memo FROM orders UNION SELECT note FROM customers",
 		"SELECT name FROM order_names ORDER BY id",
 		"SELECT 1 / (total - 770077) FROM orders WHERE CAST(memo AS DECIMAL) > 0",
@@ -42,7 +45,8 @@ func checkRows(t testing.TB, e Engine) error {
 	if ferr != nil {
 		return errors.Join(err, ferr)
 	}
-	for _, text := range []string{"SELECT what FROM audit", "SELECT w FROM audited", "SELECT id FROM orders JOIN audit USING (id)"} {
+	for _, text := range []string{"SELECT what FROM audit", "SELECT w FROM audited",
+		"SELECT id FROM orders JOIN audit USING (id)"} {
 		if _, qerr := view.Query(t.Context(), text); !errors.As(qerr, new(*exec.RefusedError)) {
 			err = errors.Join(err, fmt.Errorf("%s: %w, want a refusal", text, orNone(qerr)))
 		}

@@ -26,20 +26,23 @@ INSERT INTO texts VALUES (1, '0'), (2, ''), (3, 'abc'), (4, NULL), (5, '7x'), (6
 INSERT INTO dates VALUES (1, '2020-01-01'), (2, '1970-01-01'), (3, NULL);
 `
 
-// paramForms are rules that say that a column is equal to a parameter, more or less plainly. plain are those that each engine
-// takes for every column.
+// paramForms are rules that say that a column is equal to a parameter, more or less plainly. plain are those that each
+// engine takes for every column.
 var (
 	plain      = []string{"c = :x", ":x = c", "(c) = (:x)", "((c)) IN ((:x), :y)", "c BETWEEN :x AND :y", "NOT c <> :x"}
-	paramForms = append(plain, "CASE WHEN c = :x THEN 1 = 1 END", "coalesce(c, c) = :x", "lower(c) = :x", "c = coalesce(:x, :x)", "CASE c WHEN :x THEN 1 = 1 END", "nullif(c, :x) IS NULL AND c IS NOT NULL",
-		"c = CASE WHEN 1 = 1 THEN :x END", "c + 0 = :x", "CAST(c AS CHAR(40)) = :x", "c = CAST(:x AS CHAR(40))", "c LIKE :x", "coalesce(c, c) IN (:x)", "abs(c) = :x")
+	paramForms = append(plain, "CASE WHEN c = :x THEN 1 = 1 END", "coalesce(c, c) = :x", "lower(c) = :x",
+		"c = coalesce(:x, :x)", "CASE c WHEN :x THEN 1 = 1 END", "nullif(c, :x) IS NULL AND c IS NOT NULL",
+		"c = CASE WHEN 1 = 1 THEN :x END", "c + 0 = :x", "CAST(c AS CHAR(40)) = :x", "c = CAST(:x AS CHAR(40))", "c LIKE :x",
+		"coalesce(c, c) IN (:x)", "abs(c) = :x")
 )
 
 // paramValues are those that a program sends which forgot to fill a field, and others.
-var paramValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993), "12345678901234567890123", "9007199254740993", 1e30, 7, "7", "7x", 7.5, "7.50",
+var paramValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993),
+	"12345678901234567890123", "9007199254740993", 1e30, 7, "7", "7x", 7.5, "7.50",
 	"2020-01-01", []byte("abc"), []byte{}}
 
-// checkRowParams compares columns of each type with values of each kind, by each form of a rule: it is no policy, the value is
-// refused, or no row is given but those that have the value.
+// checkRowParams compares columns of each type with values of each kind, by each form of a rule: it is no policy, the
+// value is refused, or no row is given but those that have the value.
 func checkRowParams(t testing.TB, e Engine) error {
 	if _, ok := e.Dialect.(exec.RowFilterDialect); !ok {
 		return nil

@@ -28,7 +28,8 @@ CREATE VIEW busy AS SELECT w.id, w.name, w.cost FROM work w WHERE EXISTS (SELECT
 // viewsRules are the rules of its tables.
 var viewsRules = exec.Policy{Rows: map[string]string{"jobs": "team = :team", "staff": "team = :team AND cost < 100"}}
 
-// statements writes random ones over the tables and views of viewsScript, each of which has the columns id, name and cost.
+// statements writes random ones over the tables and views of viewsScript, each of which has the columns id, name and
+// cost.
 type statements struct {
 	*rand.Rand
 	aliases int
@@ -42,10 +43,12 @@ func (g *statements) query(depth int) string {
 		return g.query(depth-1) + g.one(" UNION ", " UNION ALL ") + g.query(depth-1)
 	}
 	from, alias := g.from(depth)
-	text := "SELECT " + alias + ".id, " + g.text(alias, depth) + " AS name, " + g.number(alias, depth) + " AS cost FROM " + from + " WHERE " + g.condition(alias, depth)
+	text := "SELECT " + alias + ".id, " + g.text(alias, depth) + " AS name, " + g.number(alias, depth) + " AS cost FROM " +
+		from + " WHERE " + g.condition(alias, depth)
 	if g.IntN(5) == 0 {
 		a := alias
-		text = fmt.Sprintf("SELECT %s.id, min(%s.name) AS name, sum(%s.cost) AS cost FROM %s GROUP BY %s.id HAVING (count(*) > 0)", a, a, a, from, a)
+		text = fmt.Sprintf("SELECT %s.id, min(%s.name) AS name, sum(%s.cost) AS cost FROM %s GROUP BY %s.id "+
+			"HAVING (count(*) > 0)", a, a, a, from, a)
 	}
 	return text
 }
@@ -115,8 +118,8 @@ func (g *statements) condition(alias string, depth int) string {
 	return "(" + alias + "." + g.one("id", "cost") + g.one(" > ", " = ", " <> ") + g.one("0", "1", "7") + ")"
 }
 
-// checkRowViews runs random statements over views: what is answered without rules is answered with them, but for one in a
-// hundred.
+// checkRowViews runs random statements over views: what is answered without rules is answered with them, but for one in
+// a hundred.
 func checkRowViews(t testing.TB, e Engine) error {
 	if _, ok := e.Dialect.(exec.RowFilterDialect); !ok {
 		return nil
@@ -179,9 +182,11 @@ func checkRowViews(t testing.TB, e Engine) error {
 			return fmt.Errorf("%s: %w, want a refusal as too complex", attack, orNone(err))
 		}
 	}
-	t.Logf("%d of %d statements that are answered without rules are answered with them; %d more are too complex", answered-len(errs), answered, heavy)
+	t.Logf("%d of %d statements that are answered without rules are answered with them; %d more are too complex",
+		answered-len(errs), answered, heavy)
 	if answered < 200 || len(errs)*100 > answered {
-		return fmt.Errorf("of %d statements that are answered without rules %d are not with them: %s", answered, len(errs), strings.ToValidUTF8(errors.Join(errs...).Error(), ""))
+		return fmt.Errorf("of %d statements that are answered without rules %d are not with them: %s", answered, len(errs),
+			strings.ToValidUTF8(errors.Join(errs...).Error(), ""))
 	}
 	return nil
 }

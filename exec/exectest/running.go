@@ -31,8 +31,10 @@ func checkValues(t testing.TB, e Engine) error {
 	}
 	var errs []error
 	for _, v := range append([]Value{
-		{"NULL", nil}, {"1", int64(1)}, {"-1", int64(-1)}, {"9007199254740993", int64(9007199254740993)}, {"'x'", "x"}, {"''", ""}, {"' 1 '", " 1 "},
-		{"a FROM t WHERE a = 2", int64(2)}, {"b FROM t WHERE a = 3", nil}, {"b FROM t WHERE a = 5", "北京"}, {"count(*) FROM t", int64(5)},
+		{"NULL", nil}, {"1", int64(1)}, {"-1", int64(-1)}, {"9007199254740993", int64(9007199254740993)}, {"'x'", "x"},
+		{"''", ""}, {"' 1 '", " 1 "},
+		{"a FROM t WHERE a = 2", int64(2)}, {"b FROM t WHERE a = 3", nil}, {"b FROM t WHERE a = 5", "北京"},
+		{"count(*) FROM t", int64(5)},
 	}, e.Values...) {
 		table, err := db.Query(t.Context(), "SELECT "+v.SQL)
 		switch {
@@ -41,7 +43,8 @@ func checkValues(t testing.TB, e Engine) error {
 		case len(table.Rows) != 1 || len(table.Rows[0]) != 1:
 			errs = append(errs, fmt.Errorf("%s: %v, want one value", v.SQL, table.Rows))
 		// As text, NaN is itself and -0 is not 0.
-		case !reflect.DeepEqual(v.Want, table.Rows[0][0]) && fmt.Sprintf("%#v", v.Want) != fmt.Sprintf("%#v", table.Rows[0][0]):
+		case !reflect.DeepEqual(v.Want, table.Rows[0][0]) && fmt.Sprintf("%#v", v.Want) != fmt.Sprintf("%#v",
+			table.Rows[0][0]):
 			errs = append(errs, fmt.Errorf("%s is %#v, want %#v", v.SQL, table.Rows[0][0], v.Want))
 		}
 	}
@@ -204,7 +207,10 @@ func checkState(t testing.TB, e Engine) error {
 	}{
 		{"a statement", false, func() error { _, err := db.Query(ctx, "SELECT a FROM t"); return err }},
 		{"a refused statement", true, func() error { _, err := db.Query(ctx, "DELETE FROM t"); return err }},
-		{"a statement that does not compile", true, func() error { _, err := db.Query(ctx, "SELECT nosuch FROM t"); return err }},
+		{"a statement that does not compile", true, func() error {
+			_, err := db.Query(ctx, "SELECT nosuch FROM t")
+			return err
+		}},
 		{"an unknown table", true, func() error { _, err := db.Query(ctx, "SELECT 1 FROM nosuch"); return err }},
 		{"an analysis", false, func() error { _, err := db.Analyze(ctx, "SELECT a FROM t"); return err }},
 		{"a plan", false, func() error { _, err := db.Explain(ctx, "SELECT a FROM t"); return err }},
@@ -229,8 +235,8 @@ func checkState(t testing.TB, e Engine) error {
 			return errors.Join(first, third, s.Close())
 		}},
 	} {
-		// On a loaded machine a statement of ours may end by its time limit, of a second at least, and cost its connection then.
-		// So a call that took so long is tried again. A call that took less may not cost its connection even once.
+		// On a loaded machine a statement of ours may end by its time limit, of a second at least, and cost its connection
+		// then. So a call that took so long is tried again. A call that took less may not cost its connection even once.
 		for try := 1; ; try++ {
 			_, before, err := d.look(ctx)
 			if err != nil {
@@ -320,8 +326,8 @@ func checkBusy(t testing.TB, e Engine) error {
 	return errors.Join(errs...)
 }
 
-// checkOnce counts what one examination takes: the engine's parser reads a statement once, and the engine is asked about it
-// once, whatever is done with it then.
+// checkOnce counts what one examination takes: the engine's parser reads a statement once, and the engine is asked
+// about it once, whatever is done with it then.
 func checkOnce(t testing.TB, e Engine) error {
 	d := e.open(t, e.fixture())
 	var reads, confirms, plans, runs atomic.Int64

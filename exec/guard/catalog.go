@@ -92,7 +92,8 @@ type LineageEdge struct {
 
 // NewRelation returns a new Relation.
 func NewRelation(schema, name string, columns []string) *Relation {
-	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), families: make([]string, len(columns)), traits: make([]traits, len(columns)), denied: make([]bool, len(columns))}
+	r := &Relation{Schema: schema, Name: name, columns: slices.Clone(columns), families: make([]string, len(columns)),
+		traits: make([]traits, len(columns)), denied: make([]bool, len(columns))}
 	slices.Sort(r.columns)
 	return r
 }
@@ -244,8 +245,8 @@ func (r *Relation) reads() []Read {
 	return r.Under
 }
 
-// judge decides on a view by what it reads, and on those under it first. One that may not be read whole is refused whole.
-// The refusal, which a prompt may show, does not say what that is.
+// judge decides on a view by what it reads, and on those under it first. One that may not be read whole is refused
+// whole. The refusal, which a prompt may show, does not say what that is.
 func (c *Catalog) judge(r *Relation) {
 	if r.judged {
 		return

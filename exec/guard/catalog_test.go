@@ -30,16 +30,20 @@ func shop(change func(c *guard.Catalog, by map[string]*guard.Relation)) *guard.C
 	people := add(guard.NewRelation("public", "people", []string{"id", "name", "password", "shown"}))
 	staff := add(guard.NewRelation("public", "staff", []string{"id", "password"}))
 	orders := add(guard.NewRelation("public", "orders", []string{"id", "person"}))
-	c.Flows = []guard.LineageEdge{{people, "password", people, "shown"}, {people, "password", staff, "password"}, {staff, "password", people, "password"}}
+	c.Flows = []guard.LineageEdge{{people, "password", people, "shown"}, {people, "password", staff, "password"},
+		{staff, "password", people, "password"}}
 	names := add(guard.NewRelation("public", "names", []string{"id", "name"}))
-	names.View, names.Under, names.Definition = true, []guard.Read{{Relation: people, Columns: []string{"id", "name"}}}, "SELECT id, name FROM people"
+	names.View, names.Under, names.Definition = true, []guard.Read{{Relation: people, Columns: []string{"id", "name"}}},
+		"SELECT id, name FROM people"
 	logins := add(guard.NewRelation("public", "logins", []string{"id", "p"}))
 	logins.View = true
-	logins.Body = &guard.Names{Sources: []guard.Source{{Alias: "people", Relation: people}}, Refs: []guard.Ref{{Path: []string{"shown"}}}}
+	logins.Body = &guard.Names{Sources: []guard.Source{{Alias: "people", Relation: people}},
+		Refs: []guard.Ref{{Path: []string{"shown"}}}}
 	again := add(guard.NewRelation("public", "again", []string{"id"}))
 	again.View = true
 	again.Body = &guard.Names{
-		Sources: []guard.Source{{Alias: "logins", Relation: logins}}, Refs: []guard.Ref{{Path: []string{"id"}}}, Functions: []string{"lower"},
+		Sources: []guard.Source{{Alias: "logins", Relation: logins}}, Refs: []guard.Ref{{Path: []string{"id"}}},
+		Functions: []string{"lower"},
 	}
 	totals := add(guard.NewRelation("public", "totals", []string{"n"}))
 	totals.Under = []guard.Read{{Relation: orders, Columns: []string{"id"}}} // a materialized view
@@ -76,30 +80,39 @@ func TestPermit(t *testing.T) {
 		columns []string
 		want    string // of the error; "": it may be read
 	}{
-		{why: "a column that is called as secrets are", from: "people", columns: []string{"password"}, want: "people.password may not be read"},
+		{why: "a column that is called as secrets are", from: "people", columns: []string{"password"},
+			want: "people.password may not be read"},
 		{why: "what is generated of one", from: "people", columns: []string{"shown"}, want: "people.shown may not be read"},
-		{why: "a view that shows one", from: "logins", columns: []string{"id"}, want: "the view logins reads what may not be read"},
+		{why: "a view that shows one", from: "logins", columns: []string{"id"},
+			want: "the view logins reads what may not be read"},
 		{why: "the others of its table", from: "people", columns: []string{"name"}},
 		{why: "revealed", policy: guard.Policy{Reveal: []string{"password"}}, from: "people", columns: []string{"password"}},
 		{why: "an allowed column", policy: column, from: "people", columns: []string{"name"}},
-		{why: "a denied column", policy: column, from: "people", columns: []string{"password"}, want: "people.password may not be read"},
-		{why: "a column that is generated of it", policy: column, from: "people", columns: []string{"shown"}, want: "people.shown may not be read"},
-		{why: "a child that has its values", policy: column, from: "staff", columns: []string{"password"}, want: "staff.password may not be read"},
+		{why: "a denied column", policy: column, from: "people", columns: []string{"password"},
+			want: "people.password may not be read"},
+		{why: "a column that is generated of it", policy: column, from: "people", columns: []string{"shown"},
+			want: "people.shown may not be read"},
+		{why: "a child that has its values", policy: column, from: "staff", columns: []string{"password"},
+			want: "staff.password may not be read"},
 		{why: "the parent of a denied column", policy: guard.Policy{DenyColumns: []string{"staff.password"}},
 			from: "people", columns: []string{"shown"}, want: "people.shown"},
-		{why: "in other letters", policy: table, from: "PERSONS", want: "exec: refused (table): persons: no such table, or you may not read it"},
+		{why: "in other letters", policy: table, from: "PERSONS",
+			want: "exec: refused (table): persons: no such table, or you may not read it"},
 		{why: "a view over other columns", policy: column, from: "names", columns: []string{"name"}},
 		{why: "a view that shows it under another name", policy: column, from: "logins", columns: []string{"id"},
 			want: "the view logins reads what may not be read"},
 		{why: "a view over such a view", policy: column, from: "again", columns: []string{"id"},
 			want: "the view again reads what may not be read"},
 		{why: "a denied table", policy: table, from: "people", want: "people: no such table, or you may not read it"},
-		{why: "a view over it", policy: table, from: "names", want: "exec: refused (table): the view names reads what may not be read"},
-		{why: "an absent table has the words of a denied one", policy: table, from: "persons", want: "persons: no such table, or you may not read it"},
+		{why: "a view over it", policy: table, from: "names",
+			want: "exec: refused (table): the view names reads what may not be read"},
+		{why: "an absent table has the words of a denied one", policy: table, from: "persons",
+			want: "persons: no such table, or you may not read it"},
 		{why: "without a policy about tables the engine says what is absent", policy: column, from: "persons"},
 		{why: "a materialized view over a denied table", policy: guard.Policy{DenyTables: []string{"orders"}}, from: "totals",
 			want: "the view totals reads what may not be read"},
-		{why: "only some tables are allowed", policy: guard.Policy{AllowTables: []string{"orders"}}, from: "people", want: "people: no such table"},
+		{why: "only some tables are allowed", policy: guard.Policy{AllowTables: []string{"orders"}}, from: "people",
+			want: "people: no such table"},
 		{why: "a rule of the engine's", from: "orders", want: "orders: no such table, or you may not read it",
 			change: func(_ *guard.Catalog, by map[string]*guard.Relation) { by["orders"].Hidden = true }},
 		{why: "a view that the engine refuses", from: "names", want: "calls f",
@@ -142,7 +155,8 @@ func TestPermitIndexes(t *testing.T) {
 // TestMissing: an entry of a policy that names nothing leaves nothing open in silence.
 func TestMissing(t *testing.T) {
 	err := shop(nil).Apply(guard.Policy{
-		AllowTables: []string{"orders", "ordrs"}, DenyTables: []string{"public.people", "private.people"}, DenyColumns: []string{"password", "people.pasword"},
+		AllowTables: []string{"orders", "ordrs"}, DenyTables: []string{"public.people", "private.people"},
+		DenyColumns: []string{"password", "people.pasword"},
 	})
 	var p *execerr.PolicyError
 	if !errors.As(err, &p) {
@@ -217,12 +231,16 @@ func TestConfirm(t *testing.T) {
 		want      string
 	}{
 		{"the same", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people")}}, ""},
-		{"what lies under a view", "names", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("names"), relation("people")}}, ""},
+		{"what lies under a view", "names",
+			guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("names"), relation("people")}}, ""},
 		{"an engine that tells nothing", "people", guard.EngineReport{}, ""},
 		{"an engine that should tell", "people", guard.EngineReport{Told: true}, "does not tell"},
-		{"a table that the text does not name", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("orders")}},
+		{"a table that the text does not name", "people",
+			guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("orders")}},
 			"orders, which the text does not name"},
-		{"a denied one", "people", guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("staff")}}, "no table that may be read"},
+		{"a denied one", "people",
+			guard.EngineReport{Told: true, Relations: []*guard.Relation{relation("people"), relation("staff")}},
+			"no table that may be read"},
 	} {
 		err := c.Confirm(c.Reads(names(c, test.from, "id")), test.seen)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -238,8 +256,10 @@ func TestPlace(t *testing.T) {
 		{"an alias", "SELECT p.id FROM people AS p JOIN orders o ON o.person = p.id", "people orders"},
 		{"a schema, blanks and comments", "SELECT 1 FROM public /* x */ . people p", "public /* x */ . people"},
 		{"quotes", `SELECT 1 FROM "public"."people", "orders"`, `"public"."people" "orders"`},
-		{"a table twice", "SELECT 1 FROM people a JOIN people b ON a.id = b.id WHERE a.id IN (SELECT id FROM people)", "people people people"},
-		{"a common table expression of the same name", "WITH orders AS (SELECT 1 AS id) SELECT o.id FROM orders AS o JOIN people ON true", "people"},
+		{"a table twice", "SELECT 1 FROM people a JOIN people b ON a.id = b.id WHERE a.id IN (SELECT id FROM people)",
+			"people people people"},
+		{"a common table expression of the same name",
+			"WITH orders AS (SELECT 1 AS id) SELECT o.id FROM orders AS o JOIN people ON true", "people"},
 	} {
 		c := shop(nil)
 		s := c.Text.Parse(test.sql)
@@ -276,7 +296,8 @@ func TestWalked(t *testing.T) {
 		t.Error(err)
 	}
 	var refused *execerr.RefusedError
-	if err := guard.RecoverWalk(func() { panic("index out of range") }); !errors.As(err, &refused) || refused.Reason != "guard" {
+	if err := guard.RecoverWalk(func() { panic("index out of range") }); !errors.As(err, &refused) ||
+		refused.Reason != "guard" {
 		t.Error(err)
 	}
 }
@@ -298,7 +319,8 @@ func ref(s string) guard.Ref {
 }
 
 func TestColumns(t *testing.T) {
-	u, p, o := guard.Source{Alias: "u", Relation: users}, guard.Source{Alias: "pets", Relation: pets}, guard.Source{Alias: "odd", Relation: odd}
+	u, p, o := guard.Source{Alias: "u", Relation: users}, guard.Source{Alias: "pets", Relation: pets},
+		guard.Source{Alias: "odd", Relation: odd}
 	sub := guard.Source{Alias: "x"}
 	c := &guard.Catalog{Relations: []*guard.Relation{users, pets, odd, loud}}
 	testutil.OK(t, c.Apply(guard.Policy{DenyColumns: []string{"users.Password", "secret"}}))
@@ -312,52 +334,73 @@ func TestColumns(t *testing.T) {
 		want    string // relation(columns) …
 		denied  string // what of the detail tells the case; "" is accepted
 	}{
-		{why: "a column alone is that of each relation which has it", sources: []guard.Source{u, p}, refs: "id", want: "pets(id) users(id)"},
+		{why: "a column alone is that of each relation which has it", sources: []guard.Source{u, p}, refs: "id",
+			want: "pets(id) users(id)"},
 		{why: "a qualifier tells the relation", sources: []guard.Source{u, p}, refs: "u.id", want: "pets() users(id)"},
 		{why: "a schema before it changes nothing", sources: []guard.Source{p}, refs: "public.pets.id", want: "pets(id)"},
 		{why: "rows alone read no column", sources: []guard.Source{u}, want: "users()"},
-		{why: "a denied column by name", sources: []guard.Source{u}, refs: "u.password", want: "users(Password)", denied: "users.Password may not be read"},
-		{why: "in other letters", sources: []guard.Source{u}, refs: "PAſSWORD", want: "users(Password)", denied: "users.Password"},
-		{why: "a denied name whose qualifier is another relation", sources: []guard.Source{u, p}, refs: "pets.password", want: "pets() users()"},
-		{why: "a denied name whose qualifier is a subquery", sources: []guard.Source{u, sub}, refs: "x.password", want: "users()"},
-		{why: "an alias of two things is both", sources: []guard.Source{u, {Alias: "u"}}, refs: "u.password", want: "users(Password)", denied: "users.Password"},
-		{why: "a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.password", want: "users(Password)", denied: "users.Password"},
+		{why: "a denied column by name", sources: []guard.Source{u}, refs: "u.password", want: "users(Password)",
+			denied: "users.Password may not be read"},
+		{why: "in other letters", sources: []guard.Source{u}, refs: "PAſSWORD", want: "users(Password)",
+			denied: "users.Password"},
+		{why: "a denied name whose qualifier is another relation", sources: []guard.Source{u, p}, refs: "pets.password",
+			want: "pets() users()"},
+		{why: "a denied name whose qualifier is a subquery", sources: []guard.Source{u, sub}, refs: "x.password",
+			want: "users()"},
+		{why: "an alias of two things is both", sources: []guard.Source{u, {Alias: "u"}}, refs: "u.password",
+			want: "users(Password)", denied: "users.Password"},
+		{why: "a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.password", want: "users(Password)",
+			denied: "users.Password"},
 		{why: "a star is of its own FROM", sources: []guard.Source{u, {Alias: "y", Select: 1, Relation: pets}}, refs: "*",
 			want: "pets() users(Password,id,name)", denied: "* would read columns of users that may not be read"},
-		{why: "a star over a subquery alone", sources: []guard.Source{{Alias: "u", Relation: users, Select: 1}, sub}, refs: "* id", want: "users(id)"},
+		{why: "a star over a subquery alone", sources: []guard.Source{{Alias: "u", Relation: users, Select: 1}, sub},
+			refs: "* id", want: "users(id)"},
 		{why: "a star of a relation", sources: []guard.Source{u, p}, refs: "pets.*", want: "pets(id,owner,pets2) users()"},
 		{why: "a star of a relation that hides", sources: []guard.Source{u, p}, refs: "u.*",
 			want: "pets() users(Password,id,name)", denied: "u.* would read columns of users"},
-		{why: "a star of a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.*", want: "users(Password,id,name)", denied: "*"},
-		{why: "the whole row", sources: []guard.Source{u}, refs: "u", want: "users(Password,id,name)", denied: "u would read"},
+		{why: "a star of a qualifier that nothing has", sources: []guard.Source{u}, refs: "z.*",
+			want: "users(Password,id,name)", denied: "*"},
+		{why: "the whole row", sources: []guard.Source{u}, refs: "u", want: "users(Password,id,name)",
+			denied: "u would read"},
 		{why: "the whole row behind a schema", sources: []guard.Source{p}, refs: "public.pets", want: "pets(id,owner,pets2)"},
 		{why: "a column called like its relation", sources: []guard.Source{o}, refs: "odd odd.odd", want: "odd(odd)"},
-		{why: "a call by dot has the row", sources: []guard.Source{u}, refs: "u.to_json", want: "users(Password,id,name)", denied: "u.to_json would"},
+		{why: "a call by dot has the row", sources: []guard.Source{u}, refs: "u.to_json", want: "users(Password,id,name)",
+			denied: "u.to_json would"},
 		{why: "a call by dot beside a column in other letters", sources: []guard.Source{shout}, refs: "s.to_json",
 			want: "shout(Shout,To_JSON,secret)", denied: "s.to_json"},
-		{why: "the row beside a column in other letters", sources: []guard.Source{{Alias: "shout", Relation: loud}}, refs: "shout",
+		{why: "the row beside a column in other letters", sources: []guard.Source{{Alias: "shout", Relation: loud}},
+			refs: "shout",
 			want: "shout(Shout,To_JSON,secret)", denied: "shout would"},
 		{why: "no call, no column: an error of the engine", sources: []guard.Source{u}, refs: "u.none", want: "users()"},
 		{why: "an engine without rows as values", sources: []guard.Source{u}, refs: "u u.to_json", want: "users()",
 			change: func(s *guard.Names) { s.Call = nil }},
-		{why: "NATURAL compares what it finds", sources: []guard.Source{u, p}, want: "pets(id,owner,pets2) users(Password,id,name)", denied: "NATURAL",
+		{why: "NATURAL compares what it finds", sources: []guard.Source{u, p},
+			want: "pets(id,owner,pets2) users(Password,id,name)", denied: "NATURAL",
 			change: func(s *guard.Names) { s.Natural = true }},
-		{why: "a list of columns hides names", sources: []guard.Source{{Alias: "u", Relation: users, Renamed: true}}, refs: "u.a",
+		{why: "a list of columns hides names", sources: []guard.Source{{Alias: "u", Relation: users, Renamed: true}},
+			refs: "u.a",
 			want: "users(Password,id,name)", denied: "list of columns"},
-		{why: "a list of columns of a subquery", sources: []guard.Source{u, {Alias: "x", Renamed: true}}, refs: "x.a", want: "users()"},
-		{why: "the alias of a join is all of it", sources: []guard.Source{u, p, {Alias: "j", Joined: true}}, refs: "j.id", want: "pets(id) users(id)"},
+		{why: "a list of columns of a subquery", sources: []guard.Source{u, {Alias: "x", Renamed: true}}, refs: "x.a",
+			want: "users()"},
+		{why: "the alias of a join is all of it", sources: []guard.Source{u, p, {Alias: "j", Joined: true}}, refs: "j.id",
+			want: "pets(id) users(id)"},
 		{why: "the star of a join", sources: []guard.Source{u, p, {Alias: "j", Joined: true}}, refs: "j.*",
 			want: "pets(id,owner,pets2) users(Password,id,name)", denied: "j.*"},
-		{why: "the row of a join", sources: []guard.Source{u, {Alias: "j", Joined: true}}, refs: "j", want: "users(Password,id,name)", denied: "j would"},
+		{why: "the row of a join", sources: []guard.Source{u, {Alias: "j", Joined: true}}, refs: "j",
+			want: "users(Password,id,name)", denied: "j would"},
 		{why: "a call with the row of a join", sources: []guard.Source{u, {Alias: "j", Joined: true}}, refs: "j.to_json",
 			want: "users(Password,id,name)", denied: "j.to_json"},
-		{why: "a list of columns of a join", sources: []guard.Source{u, {Alias: "j", Joined: true, Renamed: true}}, refs: "j.a",
+		{why: "a list of columns of a join", sources: []guard.Source{u, {Alias: "j", Joined: true, Renamed: true}},
+			refs: "j.a",
 			want: "users(Password,id,name)", denied: "list of columns"},
-		{why: "a star that leaves a denied column out", sources: []guard.Source{u, p}, refs: "*", want: "pets(id,owner,pets2) users(id,name)",
+		{why: "a star that leaves a denied column out", sources: []guard.Source{u, p}, refs: "*",
+			want:   "pets(id,owner,pets2) users(id,name)",
 			change: func(s *guard.Names) { s.Refs[0].Except = []string{"PASSWORD"} }},
-		{why: "a star of a relation that leaves another one out", sources: []guard.Source{u}, refs: "u.*", want: "users(Password,id)", denied: "u.*",
+		{why: "a star of a relation that leaves another one out", sources: []guard.Source{u}, refs: "u.*",
+			want: "users(Password,id)", denied: "u.*",
 			change: func(s *guard.Names) { s.Refs[0].Except = []string{"name"} }},
-		{why: "a field of a denied column", sources: []guard.Source{u}, refs: "password.x", want: "users(Password)", denied: "users.Password",
+		{why: "a field of a denied column", sources: []guard.Source{u}, refs: "password.x", want: "users(Password)",
+			denied: "users.Password",
 			change: func(s *guard.Names) { s.Fields = true }},
 		{why: "a field of a column behind its relation", sources: []guard.Source{u, p}, refs: "u.password.x.y",
 			want: "pets() users(Password)", denied: "users.Password",
@@ -365,7 +408,8 @@ func TestColumns(t *testing.T) {
 		{why: "a field of a column may be a column behind a relation", sources: []guard.Source{u, p}, refs: "u.name.password",
 			want: "pets() users(Password,name)", denied: "users.Password",
 			change: func(s *guard.Names) { s.Fields = true }},
-		{why: "one relation twice", sources: []guard.Source{u, {Alias: "v", Relation: users}}, refs: "u.id v.name", want: "users(id,name)"},
+		{why: "one relation twice", sources: []guard.Source{u, {Alias: "v", Relation: users}}, refs: "u.id v.name",
+			want: "users(id,name)"},
 	} {
 		s := &guard.Names{Sources: test.sources, Call: calls}
 		for _, r := range strings.Fields(test.refs) {

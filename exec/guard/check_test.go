@@ -15,7 +15,8 @@ func TestCheckValues(t *testing.T) {
 		{"a list", "kind IN ('bug','wish')", "kind", "'bug', 'wish'"},
 		{"as MariaDB writes it", "`kind` in ('bug','wish')", "kind", "'bug', 'wish'"},
 		{"as PostgreSQL writes it", "((kind = ANY (ARRAY['bug'::text, 'wish'::text])))", "kind", "'bug', 'wish'"},
-		{"a varchar there", "(((kind)::text = ANY ((ARRAY['bug'::character varying, 'wish'::character varying])::text[])))", "kind", "'bug', 'wish'"},
+		{"a varchar there", "(((kind)::text = ANY ((ARRAY['bug'::character varying, 'wish'::character varying])::text[])))",
+			"kind", "'bug', 'wish'"},
 		{"a domain", "CHECK ((VALUE = ANY (ARRAY['a'::text, 'b'::text])))"[6:], "VALUE", "'a', 'b'"},
 		{"terms", "kind = 'bug' OR kind='wish' OR Kind IS NULL", "kind", "'bug', 'wish'"},
 		{"terms of PostgreSQL", "((kind = 'bug'::text) OR (kind = 'wish'::text))", "kind", "'bug', 'wish'"},
@@ -41,7 +42,8 @@ func TestCheckValues(t *testing.T) {
 	}
 	const create = `CREATE TABLE t(kind TEXT CHECK (kind IN ('a)', 'b')), "check" INT, n INT, CONSTRAINT c CHECK((n) > 5) -- CHECK (x IN (1))
 )`
-	if diff := cmp.Diff([]string{"kind IN ('a)', 'b')", "(n) > 5"}, guard.NewText(sqltext.SQLite().Parse(create)).Checks(create)); diff != "" {
+	if diff := cmp.Diff([]string{"kind IN ('a)', 'b')", "(n) > 5"},
+		guard.NewText(sqltext.SQLite().Parse(create)).Checks(create)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -377,7 +377,8 @@ func nameEnd(s *sqltext.Statement, pos int) (end int) {
 		if t.Pos < pos || t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
 			continue
 		}
-		if name = !name; name && t.Kind != sqltext.Word && t.Kind != sqltext.QuotedName && t.Kind != sqltext.String || !name && t.Text != "." {
+		if name = !name; name && t.Kind != sqltext.Word && t.Kind != sqltext.QuotedName && t.Kind != sqltext.String ||
+			!name && t.Text != "." {
 			return end
 		}
 		if name {

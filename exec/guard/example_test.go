@@ -84,9 +84,10 @@ func ExampleSampleRows() {
 		fmt.Println(sql, "--", rows)
 		return &result.Table{Columns: []string{"name"}, Rows: [][]any{{"ann"}, {"bob"}}}, nil
 	}
-	sample, err := guard.SampleRows(context.Background(), run, guard.Sampled{From: `"people" AS t`, List: `t."name"`}, sampling.Options{
-		Columns: []string{"name"}, Rows: 2,
-	})
+	sample, err := guard.SampleRows(context.Background(), run, guard.Sampled{From: `"people" AS t`, List: `t."name"`},
+		sampling.Options{
+			Columns: []string{"name"}, Rows: 2,
+		})
 	fmt.Println(sample.Rows, err)
 	// Output:
 	// SELECT t."name" FROM "people" AS t LIMIT 3 -- 2

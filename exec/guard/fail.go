@@ -64,8 +64,8 @@ func (n *Names) rows() bool {
 	})
 }
 
-// failReader reads statements by a small grammar, and notes which values are compared. A method that meets something else
-// returns false.
+// failReader reads statements by a small grammar, and notes which values are compared. A method that meets something
+// else returns false.
 type failReader struct {
 	catalog *Catalog
 	list    func(string) bool
@@ -78,7 +78,8 @@ type failReader struct {
 	pairs    [][2]operand
 	any      bool // the engine compares every two values
 	having   bool // aggregates may stand here, and queries may not
-	fails    bool // a condition was skipped, or a rule may fail: only where rows come from and how they are sorted is known
+	// a condition was skipped, or a rule may fail: only where rows come from and how they are sorted is known
+	fails bool
 
 	at            *level            // that is read
 	traits        map[string]traits // as families; a name of two columns has the traits of both
@@ -88,7 +89,8 @@ type failReader struct {
 }
 
 func newFailReader(c *Catalog, list func(string) bool) *failReader {
-	return &failReader{catalog: c, list: list, families: map[string]string{}, views: map[*Relation]bool{}, at: &level{}, traits: map[string]traits{}}
+	return &failReader{catalog: c, list: list, families: map[string]string{}, views: map[*Relation]bool{}, at: &level{},
+		traits: map[string]traits{}}
 }
 
 // common is a common table expression.

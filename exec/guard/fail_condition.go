@@ -188,8 +188,8 @@ func (r *failReader) aggregate() (o operand, ok bool) {
 	return o, true
 }
 
-// castable are types to which PostgreSQL, which writes them into the queries of views, casts a constant before it reads a
-// row, and their families.
+// castable are types to which PostgreSQL, which writes them into the queries of views, casts a constant before it reads
+// a row, and their families.
 var castable = map[string]string{
 	"text": textFamily, "character varying": textFamily, "bpchar": textFamily,
 	"integer": numberFamily, "bigint": numberFamily, "smallint": numberFamily, "numeric": numberFamily,
@@ -197,7 +197,8 @@ var castable = map[string]string{
 	"date": timeFamily, "timestamp without time zone": timeFamily,
 }
 
-// cast reads a cast of a constant that is written out, or of a text to a text. PostgreSQL makes another one for each row.
+// cast reads a cast of a constant that is written out, or of a text to a text. PostgreSQL makes another one for each
+// row.
 func (r *failReader) cast(o operand) (operand, bool) {
 	for r.take("::") {
 		words := []string{r.word()}

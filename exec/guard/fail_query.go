@@ -89,8 +89,9 @@ func (r *failReader) statement(s *sqltext.Statement) bool {
 	return true
 }
 
-// plain reports whether the list of results that begins at a token has columns, constants and counts and the like alone. Of
-// how many rows an engine computes another one before a LIMIT ends it depends on its plan, and so on all rows.
+// plain reports whether the list of results that begins at a token has columns, constants and counts and the like
+// alone. Of how many rows an engine computes another one before a LIMIT ends it depends on its plan, and so on all
+// rows.
 func (r *failReader) plain(list int) bool {
 	r.i = list
 	r.one("distinct", "all")
@@ -267,8 +268,8 @@ func (r *failReader) ended() bool {
 	return r.i >= r.text.Len() || conditionEnds[r.word()] && !function
 }
 
-// columns reads what is grouped or sorted by: columns, counts and the like, or places in the list of results. named: also
-// a name of the list.
+// columns reads what is grouped or sorted by: columns, counts and the like, or places in the list of results. named:
+// also a name of the list.
 func (r *failReader) columns(named bool, each func(mention)) bool {
 	for again := true; again; again = r.take(",") {
 		at := r.i
@@ -434,8 +435,8 @@ func (r *failReader) relation(t *Relation) bool {
 	return r.within(r.catalog.ViewQuery(t.Definition), func() bool { _, _, ok := r.query(); return ok })
 }
 
-// bracketed reads a query in brackets and returns the items of its list, and their names as they are written: nil where one
-// has none.
+// bracketed reads a query in brackets and returns the items of its list, and their names as they are written: nil where
+// one has none.
 func (r *failReader) bracketed() (items []operand, names []string, ok bool) {
 	if !r.take("(") {
 		return nil, nil, false

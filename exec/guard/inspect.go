@@ -11,7 +11,8 @@ import (
 
 // Inspect runs a query of a catalog as [QueryEach] does, on a driver connection inside sql.Conn.Raw. While exec reads
 // a catalog, each text runs once. Its values are texts.
-func Inspect(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+func Inspect(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error,
+	args ...any) error {
 	i := inspection.FromContext(ctx)
 	if i == nil {
 		return driverrows.Scan(ctx, driverConn, text, row, args...)
@@ -34,7 +35,8 @@ func Inspect(ctx context.Context, driverConn any, text string, row func(scan fun
 
 // QueryOnce returns the rows of several queries of a catalog, in one request. While exec reads a catalog, each text
 // runs once. known reports whether the rows of some text were stored already.
-func QueryOnce[Row ~[]string](ctx context.Context, texts []string, ask func(texts []string) ([][]Row, error)) (results [][]Row, known bool, err error) {
+func QueryOnce[Row ~[]string](ctx context.Context, texts []string,
+	ask func(texts []string) ([][]Row, error)) (results [][]Row, known bool, err error) {
 	i := inspection.FromContext(ctx)
 	results = make([][]Row, len(texts))
 	var missing []string

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// pastRules refuses each table of Rows and Shared through which rows are read past a rule, at any depth, and returns what is
-// wrong with the policy. No view is among them: it is read through the rules of its tables.
+// pastRules refuses each table of Rows and Shared through which rows are read past a rule, at any depth, and returns
+// what is wrong with the policy. No view is among them: it is read through the rules of its tables.
 func (c *Catalog) pastRules(p Policy) (wrong []string) {
 	if !p.Scoped() {
 		return nil
@@ -16,7 +16,8 @@ func (c *Catalog) pastRules(p Policy) (wrong []string) {
 		wrong = append(wrong, r.path()+": "+fmt.Sprintf(why, args...))
 	}
 	ruled := c.fromRuled(func(r, held *Relation) {
-		refuse(r, "its rows are those of %s too, which has another rule: give it the same one, or take a partition out of Rows", held.path())
+		refuse(r, "its rows are those of %s too, which has another rule: give it the same one, "+
+			"or take a partition out of Rows", held.path())
 	})
 	for _, r := range c.Relations {
 		if r.View || !p.Allows(r) {
@@ -24,7 +25,8 @@ func (c *Catalog) pastRules(p Policy) (wrong []string) {
 		}
 		for _, held := range r.Holds {
 			if !held.Part && !p.Allows(held) {
-				refuse(r, "it has the rows of %s, which is in neither Rows nor Shared: give that the same rule, or name it in Shared too", held.path())
+				refuse(r, "it has the rows of %s, which is in neither Rows nor Shared: give that the same rule, "+
+					"or name it in Shared too", held.path())
 			}
 		}
 		switch {
@@ -37,7 +39,8 @@ func (c *Catalog) pastRules(p Policy) (wrong []string) {
 	return wrong
 }
 
-// fromRuled returns the relations that have rows of one with a rule, and that one. differ is called for two with other rules.
+// fromRuled returns the relations that have rows of one with a rule, and that one. differ is called for two with other
+// rules.
 func (c *Catalog) fromRuled(differ func(r, held *Relation)) map[*Relation]*Relation {
 	ruled := map[*Relation]*Relation{}
 	for _, r := range c.Relations {

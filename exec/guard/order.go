@@ -186,7 +186,9 @@ func (r *failReader) settle() {
 		r.same(i + 1)
 	}
 	for _, m := range l.mentions { // ORDER BY may take any of the rows that are alike
-		r.loose = r.loose || !slices.ContainsFunc(l.items, func(item mention) bool { return item.path != nil && r.means(item, m.path) })
+		r.loose = r.loose || !slices.ContainsFunc(l.items, func(item mention) bool {
+			return item.path != nil && r.means(item, m.path)
+		})
 	}
 }
 
@@ -209,7 +211,9 @@ func (r *failReader) settled(m mention) {
 		if !of || s.relation == nil || len(s.relation.key) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(s.relation.key, func(key string) bool { return !r.groups(append(slices.Clone(behind), fold(key))) }) {
+		if !slices.ContainsFunc(s.relation.key, func(key string) bool {
+			return !r.groups(append(slices.Clone(behind), fold(key)))
+		}) {
 			return // one row of the source in each group
 		}
 	}
@@ -294,7 +298,8 @@ func (r *failReader) keys(o RewriteRules) (terms []string, ok bool) {
 	return terms, len(terms) > 0
 }
 
-// keyOf returns columns of a source that no two rows share, or all of them: rows that are alike in all may change places.
+// keyOf returns columns of a source that no two rows share, or all of them: rows that are alike in all may change
+// places.
 func (r *failReader) keyOf(s source, o RewriteRules) (terms []string, ok bool) {
 	columns := s.columns
 	if t := s.relation; t != nil {

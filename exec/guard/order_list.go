@@ -7,8 +7,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// rowFunctions look at one row, and return the same for the same arguments. The clock is among them: it moves for hidden and
-// other rows alike.
+// rowFunctions look at one row, and return the same for the same arguments. The clock is among them: it moves for
+// hidden and other rows alike.
 var rowFunctions = Set(`
 abs ceil ceiling floor round trunc truncate sign sqrt power pow mod exp ln log log10 log2 greatest least coalesce ifnull iif if nullif nvl isnull
 lower upper lcase ucase initcap length char_length character_length octet_length substr substring substring_index left right mid trim ltrim rtrim
@@ -27,7 +27,8 @@ var listSigns = Set(`( ) , . + - * / % || :: = <> != < > <= >= <=> -> ->>`)
 // castWords go on in the name of a type.
 var castWords = Set("varying precision without with time zone")
 
-// listed notes what an item of the outermost list depends on, which stands between two tokens. Its alias is not among them.
+// listed notes what an item of the outermost list depends on, which stands between two tokens. Its alias is not among
+// them.
 func (r *failReader) listed(begin, end int) {
 	outer := r.i
 	defer func() { r.i = outer }()
@@ -47,8 +48,8 @@ func (r *failReader) listed(begin, end int) {
 	r.at.notes = false
 }
 
-// expression reads the tokens between two, and reports whether each is known to look at one row, or to be an aggregate whose
-// value does not depend on the order of rows.
+// expression reads the tokens between two, and reports whether each is known to look at one row, or to be an aggregate
+// whose value does not depend on the order of rows.
 func (r *failReader) expression(begin, end int) bool {
 	for i := begin; i < end; {
 		token, word := r.text.Token(i), r.text.Word(i)
@@ -65,7 +66,8 @@ func (r *failReader) expression(begin, end int) bool {
 		case token.Text == "::":
 			for i += 2; castWords[r.text.Word(i)]; i++ {
 			}
-		case call && word != "" && (rowFunctions[word] || listWords[word]), listSigns[token.Text], listWords[word] && r.text.Raw(i-1) != ".":
+		case call && word != "" && (rowFunctions[word] || listWords[word]), listSigns[token.Text], listWords[word] &&
+			r.text.Raw(i-1) != ".":
 			i++
 		case call || clauseWords[word]:
 			return false
@@ -176,8 +178,8 @@ func (r *failReader) aggregates(begin, end int) bool {
 	return false
 }
 
-// number returns the columns of what is summed, if that is these, integers, +, - and *, and CASE over them. Conditions of CASE
-// are those of one row.
+// number returns the columns of what is summed, if that is these, integers, +, - and *, and CASE over them. Conditions
+// of CASE are those of one row.
 func (r *failReader) number(begin, end int) (columns []string, ok bool) {
 	for i := begin; i < end; {
 		token, word := r.text.Token(i), r.text.Word(i)

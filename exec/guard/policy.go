@@ -78,13 +78,16 @@ func (p Policy) Allows(r *Relation) bool {
 
 // Ruled reports whether Rows has a rule for the relation.
 func (p Policy) Ruled(r *Relation) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), func(entry string) bool { return matches(entry, r.Schema, r.Name) })
+	return slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), func(entry string) bool {
+		return matches(entry, r.Schema, r.Name)
+	})
 }
 
 // lists reports whether a name is in Rows or Shared. Where p is not Scoped every one is.
 func (p Policy) lists(path ...string) bool {
 	names := func(entry string) bool { return matches(entry, path...) }
-	return !p.Scoped() || slices.ContainsFunc(p.Shared, names) || slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)), names)
+	return !p.Scoped() || slices.ContainsFunc(p.Shared, names) || slices.ContainsFunc(slices.Collect(maps.Keys(p.Rows)),
+		names)
 }
 
 // Restricts reports whether p names anything that may not be read.
@@ -115,7 +118,9 @@ func (p Policy) Hides(schema, table, column string) bool {
 
 // Reveals reports whether an entry of Reveal matches the column.
 func (p Policy) Reveals(schema, table, column string) bool {
-	return slices.ContainsFunc(p.Reveal, func(entry string) bool { return entry == "*" || matches(entry, schema, table, column) })
+	return slices.ContainsFunc(p.Reveal, func(entry string) bool {
+		return entry == "*" || matches(entry, schema, table, column)
+	})
 }
 
 // Mentions reports whether a text contains the name of a table or a column in DenyTables or DenyColumns.
@@ -188,8 +193,10 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 // entries of one policy if the other has none. If both have Rows or Shared, a table must be in both.
 func (p Policy) And(q Policy) Policy {
 	out := Policy{
-		DenyTables: union(p.DenyTables, q.DenyTables), DenyColumns: union(p.DenyColumns, q.DenyColumns), Settings: union(p.Settings, q.Settings),
-		AllowFunctions: grantedByBoth(p.AllowFunctions, q.AllowFunctions), Reveal: grantedByBoth(p.Reveal, q.Reveal), Fence: cmp.Or(p.Fence, q.Fence),
+		DenyTables: union(p.DenyTables, q.DenyTables), DenyColumns: union(p.DenyColumns, q.DenyColumns),
+		Settings:       union(p.Settings, q.Settings),
+		AllowFunctions: grantedByBoth(p.AllowFunctions, q.AllowFunctions), Reveal: grantedByBoth(p.Reveal, q.Reveal),
+		Fence: cmp.Or(p.Fence, q.Fence),
 	}
 	out.allowBoth(p.AllowTables, q.AllowTables)
 	one, other := p.ruledOrShared(), q.ruledOrShared()
@@ -290,7 +297,8 @@ func (p Policy) narrowRows(more map[string]string) (map[string]string, error) {
 	rows := maps.Clone(p.Rows)
 	for table, rule := range more {
 		if path, ok := splitName(table); !ok || !p.lists(path...) {
-			return rows, fmt.Errorf("exec: narrowing a policy: Rows: %q is in neither Rows nor Shared of the policy that is narrowed", table)
+			return rows, fmt.Errorf("exec: narrowing a policy: Rows: %q is in neither Rows nor Shared of the policy that is "+
+				"narrowed", table)
 		}
 		if rows == nil {
 			rows = map[string]string{}
@@ -303,8 +311,8 @@ func (p Policy) narrowRows(more map[string]string) (map[string]string, error) {
 	return rows, nil
 }
 
-// matches reports whether a policy entry names path, whose first part is a schema. An entry with fewer parts matches any
-// leading part. One with a part more has a catalog in front of the schema.
+// matches reports whether a policy entry names path, whose first part is a schema. An entry with fewer parts matches
+// any leading part. One with a part more has a catalog in front of the schema.
 func matches(entry string, path ...string) bool {
 	parts, ok := splitName(entry)
 	if ok && len(parts) == len(path)+1 {

@@ -14,11 +14,13 @@ import (
 // TestPolicyNames: an entry names what its parts name, from the right, whatever their case.
 func TestPolicyNames(t *testing.T) {
 	p := guard.Policy{
-		AllowTables: []string{"orders", "crm.people", `"odd.name"`}, DenyTables: []string{"hr.orders"}, DenyColumns: []string{"people.note", "x.crm.people.key"},
-		Reveal: []string{"people.password"},
+		AllowTables: []string{"orders", "crm.people", `"odd.name"`}, DenyTables: []string{"hr.orders"},
+		DenyColumns: []string{"people.note", "x.crm.people.key"},
+		Reveal:      []string{"people.password"},
 	}
 	for name, want := range map[string]bool{
-		"main.orders": true, "hr.ORDERS": false, "crm.people": true, "hr.people": false, "main.items": false, "main.odd": false,
+		"main.orders": true, "hr.ORDERS": false, "crm.people": true, "hr.people": false, "main.items": false,
+		"main.odd": false,
 	} {
 		in, table, _ := strings.Cut(name, ".")
 		if p.AllowsTable(in, table) != want {
@@ -28,7 +30,8 @@ func TestPolicyNames(t *testing.T) {
 	if !p.AllowsTable("main", "odd.name") || p.AllowsTable("main", "name") {
 		t.Error("a name with a dot in it")
 	}
-	for column, want := range map[string]bool{"id": true, "NOTE": false, "password": true, "secret_key": false, "key": true, "password_hash": false} {
+	for column, want := range map[string]bool{"id": true, "NOTE": false, "password": true, "secret_key": false,
+		"key": true, "password_hash": false} {
 		if p.AllowsColumn("crm", "people", column) != want {
 			t.Errorf("people.%s is allowed: %v", column, !want)
 		}
@@ -39,12 +42,14 @@ func TestPolicyNames(t *testing.T) {
 	if !p.Mentions("the NOTE of people") || p.Mentions("notes of nobody") {
 		t.Error("Mentions takes whole words, whatever their case")
 	}
-	for entry, ok := range map[string]bool{"a": true, "a.b.c": true, "a.b.c.d": false, "": false, "a..b": false, `"a.b".c`: true, `"a`: false, ".a": false} {
+	for entry, ok := range map[string]bool{"a": true, "a.b.c": true, "a.b.c.d": false, "": false, "a..b": false,
+		`"a.b".c`: true, `"a`: false, ".a": false} {
 		if err := (guard.Policy{DenyTables: []string{entry}}).Validate(); (err == nil) != ok {
 			t.Errorf("%q: %v", entry, err)
 		}
 	}
-	for _, wrong := range []guard.Policy{{Settings: []string{""}}, {Fence: "never"}, {Rows: map[string]string{"a.b.c.d": "1"}}} {
+	for _, wrong := range []guard.Policy{{Settings: []string{""}}, {Fence: "never"},
+		{Rows: map[string]string{"a.b.c.d": "1"}}} {
 		if wrong.Validate() == nil {
 			t.Errorf("%+v is valid", wrong)
 		}
@@ -63,23 +68,33 @@ func TestNarrow(t *testing.T) {
 		{"nothing", guard.Policy{}, guard.Policy{}, guard.Policy{}, false},
 		{"denials add up", guard.Policy{DenyTables: []string{"a"}, Settings: []string{"s"}},
 			guard.Policy{DenyTables: []string{"b"}, DenyColumns: []string{"c"}, Fence: "always"},
-			guard.Policy{DenyTables: []string{"a", "b"}, DenyColumns: []string{"c"}, Settings: []string{"s"}, Fence: "always"}, false},
-		{"the longer of two names", guard.Policy{AllowTables: []string{"x.a", "b", "c"}}, guard.Policy{AllowTables: []string{"A", "y.b", "d"}},
+			guard.Policy{DenyTables: []string{"a", "b"}, DenyColumns: []string{"c"}, Settings: []string{"s"}, Fence: "always"},
+			false},
+		{"the longer of two names", guard.Policy{AllowTables: []string{"x.a", "b", "c"}},
+			guard.Policy{AllowTables: []string{"A", "y.b", "d"}},
 			guard.Policy{AllowTables: []string{"x.a", "y.b"}}, false},
-		{"only one lists tables", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{}, guard.Policy{AllowTables: []string{"a"}}, false},
-		{"only the other one does", guard.Policy{}, guard.Policy{AllowTables: []string{"a"}}, guard.Policy{AllowTables: []string{"a"}}, false},
-		{"no table in common", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{AllowTables: []string{"b"}}, guard.Policy{}, true},
+		{"only one lists tables", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{},
+			guard.Policy{AllowTables: []string{"a"}}, false},
+		{"only the other one does", guard.Policy{}, guard.Policy{AllowTables: []string{"a"}},
+			guard.Policy{AllowTables: []string{"a"}}, false},
+		{"no table in common", guard.Policy{AllowTables: []string{"a"}}, guard.Policy{AllowTables: []string{"b"}},
+			guard.Policy{}, true},
 		{"fewer functions", guard.Policy{AllowFunctions: []string{"f", "g"}},
 			guard.Policy{AllowFunctions: []string{"g"}}, guard.Policy{AllowFunctions: []string{"g"}}, false},
-		{"more functions", guard.Policy{AllowFunctions: []string{"f"}}, guard.Policy{AllowFunctions: []string{"g"}}, guard.Policy{}, true},
+		{"more functions", guard.Policy{AllowFunctions: []string{"f"}}, guard.Policy{AllowFunctions: []string{"g"}},
+			guard.Policy{}, true},
 		{"all is revealed, and then less", guard.Policy{Reveal: []string{"*"}},
 			guard.Policy{Reveal: []string{"a.b"}}, guard.Policy{Reveal: []string{"a.b"}}, false},
 		{"both rules hold", guard.Policy{Rows: rows},
-			guard.Policy{Rows: map[string]string{"orders": "b = 2"}}, guard.Policy{Rows: map[string]string{"orders": "(a = 1) AND (b = 2)"}}, false},
-		{"a rule for a shared table", guard.Policy{Rows: rows, Shared: []string{"c"}}, guard.Policy{Rows: map[string]string{"c": "b"}},
+			guard.Policy{Rows: map[string]string{"orders": "b = 2"}},
+			guard.Policy{Rows: map[string]string{"orders": "(a = 1) AND (b = 2)"}}, false},
+		{"a rule for a shared table", guard.Policy{Rows: rows, Shared: []string{"c"}},
+			guard.Policy{Rows: map[string]string{"c": "b"}},
 			guard.Policy{Rows: map[string]string{"orders": "a = 1", "c": "b"}, Shared: []string{"c"}}, false},
-		{"a rule for a table that is neither", guard.Policy{Rows: rows}, guard.Policy{Rows: map[string]string{"c": "b"}}, guard.Policy{}, true},
-		{"the first rules", guard.Policy{}, guard.Policy{Rows: rows, Shared: []string{"c"}}, guard.Policy{Rows: rows, Shared: []string{"c"}}, false},
+		{"a rule for a table that is neither", guard.Policy{Rows: rows}, guard.Policy{Rows: map[string]string{"c": "b"}},
+			guard.Policy{}, true},
+		{"the first rules", guard.Policy{}, guard.Policy{Rows: rows, Shared: []string{"c"}},
+			guard.Policy{Rows: rows, Shared: []string{"c"}}, false},
 		{"more that is shared", guard.Policy{Rows: rows}, guard.Policy{Shared: []string{"c"}}, guard.Policy{}, true},
 	} {
 		got, err := test.p.Narrow(test.n)
@@ -98,8 +113,10 @@ func TestNarrow(t *testing.T) {
 // TestAnd: of any two policies, what both allow is allowed, and no more.
 func TestAnd(t *testing.T) {
 	list := []guard.Policy{
-		{}, {DenyTables: []string{"a"}}, {DenyColumns: []string{"b.c"}}, {AllowTables: []string{"s.a", "b"}}, {AllowTables: []string{"a", "d"}},
-		{AllowTables: []string{"d"}, DenyColumns: []string{"c"}}, {Rows: map[string]string{"a": "x = 1"}, Shared: []string{"b"}},
+		{}, {DenyTables: []string{"a"}}, {DenyColumns: []string{"b.c"}}, {AllowTables: []string{"s.a", "b"}},
+		{AllowTables: []string{"a", "d"}},
+		{AllowTables: []string{"d"}, DenyColumns: []string{"c"}},
+		{Rows: map[string]string{"a": "x = 1"}, Shared: []string{"b"}},
 		{Rows: map[string]string{"s.a": "y = 2", "d": "z"}}, {Shared: []string{"d", "a"}},
 	}
 	for i, p := range list {
@@ -117,7 +134,8 @@ func TestAnd(t *testing.T) {
 					if got, want := both.Ruled(r), p.Ruled(r) || q.Ruled(r); both.Allows(r) && got != want {
 						t.Errorf("%d and %d have a rule about %s.%s: %v", i, j, schema, name, got)
 					}
-					if got, want := both.AllowsColumn(schema, name, "c"), p.AllowsColumn(schema, name, "c") && q.AllowsColumn(schema, name, "c"); got != want {
+					if got, want := both.AllowsColumn(schema, name, "c"), p.AllowsColumn(schema, name, "c") &&
+						q.AllowsColumn(schema, name, "c"); got != want {
 						t.Errorf("%d and %d allow %s.%s.c: %v", i, j, schema, name, got)
 					}
 				}
@@ -128,13 +146,16 @@ func TestAnd(t *testing.T) {
 		why        string
 		p, q, want guard.Policy
 	}{
-		{"rules of one table", guard.Policy{Rows: map[string]string{"a": "x"}}, guard.Policy{Rows: map[string]string{"a": "y"}},
+		{"rules of one table", guard.Policy{Rows: map[string]string{"a": "x"}},
+			guard.Policy{Rows: map[string]string{"a": "y"}},
 			guard.Policy{Rows: map[string]string{"a": "(x) AND (y)"}}},
 		{"a rule and a shared table", guard.Policy{Rows: map[string]string{"a": "x"}}, guard.Policy{Shared: []string{"a"}},
 			guard.Policy{Rows: map[string]string{"a": "x"}}},
 		{"grants", guard.Policy{AllowFunctions: []string{"f", "g"}, Reveal: []string{"*"}},
-			guard.Policy{AllowFunctions: []string{"g", "h"}, Reveal: []string{"c"}}, guard.Policy{AllowFunctions: []string{"g"}, Reveal: []string{"c"}}},
-		{"settings and the fence", guard.Policy{Settings: []string{"s"}}, guard.Policy{Settings: []string{"s", "u"}, Fence: "always"},
+			guard.Policy{AllowFunctions: []string{"g", "h"}, Reveal: []string{"c"}}, guard.Policy{AllowFunctions: []string{"g"},
+				Reveal: []string{"c"}}},
+		{"settings and the fence", guard.Policy{Settings: []string{"s"}}, guard.Policy{Settings: []string{"s", "u"},
+			Fence: "always"},
 			guard.Policy{Settings: []string{"s", "u"}, Fence: "always"}},
 	} {
 		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", tt.p.And(tt.q))); diff != "" {
@@ -161,8 +182,10 @@ func TestPastRules(t *testing.T) {
 		part   bool // orders is a partition of all
 		want   string
 	}{
-		{"shared", guard.Policy{Rows: map[string]string{"orders": "id = 1"}, Shared: []string{"all"}}, false, "it has rows of main.orders, which has a rule"},
-		{"another rule", guard.Policy{Rows: map[string]string{"orders": "id = 1", "all": "id = 2"}}, false, "which has another rule"},
+		{"shared", guard.Policy{Rows: map[string]string{"orders": "id = 1"}, Shared: []string{"all"}}, false,
+			"it has rows of main.orders, which has a rule"},
+		{"another rule", guard.Policy{Rows: map[string]string{"orders": "id = 1", "all": "id = 2"}}, false,
+			"which has another rule"},
 		{"in neither", guard.Policy{Rows: map[string]string{"all": "id = 1"}}, false, "which is in neither Rows nor Shared"},
 		{"a partition need not be named", guard.Policy{Rows: map[string]string{"all": "id = 1"}}, true, ""},
 		{"the same rule", guard.Policy{Rows: map[string]string{"orders": "id = 1", "all": "id = 1"}}, false, ""},

@@ -17,7 +17,8 @@ import (
 //
 // scan accepts pointers to string, int, int64, bool, float64, []byte, sql.RawBytes (the driver's bytes until the next
 // row) and any, and every sql.Scanner.
-func QueryEach(ctx context.Context, conn *sql.Conn, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+func QueryEach(ctx context.Context, conn *sql.Conn, text string, row func(scan func(dest ...any) error) error,
+	args ...any) error {
 	return conn.Raw(func(dc any) error { return driverrows.Scan(ctx, dc, text, row, args...) })
 }
 
@@ -44,7 +45,8 @@ func Texts(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows 
 
 // Query prepares a statement and runs it, for exec.Rows. If a driver panics in sql.Conn.QueryContext, database/sql
 // never returns the connection. Close the statement after its rows; after an error it is closed already.
-func Query(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows *sql.Rows, statement *sql.Stmt, err error) {
+func Query(ctx context.Context, conn *sql.Conn, text string, args ...any) (rows *sql.Rows, statement *sql.Stmt,
+	err error) {
 	if statement, err = conn.PrepareContext(ctx, text); err != nil {
 		return nil, nil, err
 	}

@@ -40,10 +40,12 @@ func TestAssign(t *testing.T) {
 		null sql.NullString
 		a    any
 	)
-	if err := scan("SELECT 'x', 7, 8, 1.5, 1, x'01', x'02', NULL, 'y'", &s, &i, &long, &f, &yes, &b, &raw, &null, &a); err != nil {
+	if err := scan("SELECT 'x', 7, 8, 1.5, 1, x'01', x'02', NULL, 'y'", &s, &i, &long, &f, &yes, &b, &raw, &null,
+		&a); err != nil {
 		t.Fatal(err)
 	}
-	if s != "x" || i != 7 || long != 8 || f != 1.5 || !yes || len(b) != 1 || b[0] != 1 || len(raw) != 1 || raw[0] != 2 || null.Valid || a != "y" {
+	if s != "x" || i != 7 || long != 8 || f != 1.5 || !yes || len(b) != 1 || b[0] != 1 || len(raw) != 1 || raw[0] != 2 ||
+		null.Valid || a != "y" {
 		t.Error(s, i, long, f, yes, b, raw, null, a)
 	}
 	if err := scan("SELECT NULL", &raw); err != nil || raw != nil {
@@ -53,7 +55,8 @@ func TestAssign(t *testing.T) {
 		t.Errorf("bytes of a text: %q, %v", raw, err)
 	}
 	var other complex128
-	for text, dest := range map[string]any{"SELECT NULL": &s, "SELECT 'x'": &i, "SELECT 1": &other, "SELECT NULL AS n": &long} {
+	for text, dest := range map[string]any{"SELECT NULL": &s, "SELECT 'x'": &i, "SELECT 1": &other,
+		"SELECT NULL AS n": &long} {
 		if err := scan(text, dest); err == nil {
 			t.Errorf("%s into a %T", text, dest)
 		}

@@ -40,7 +40,8 @@ func (p Policy) ReadRules(d sqltext.Dialect) (rules []Rule, err error) {
 }
 
 // queryWords begin or hold a query, or end the condition that a rule is.
-var queryWords = Set("select with values from where table union except intersect group having order limit offset fetch window " +
+var queryWords = Set("select with values from where table union except intersect group having order limit offset " +
+	"fetch window " +
 	"into for insert update delete replace merge raise")
 
 func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
@@ -76,7 +77,8 @@ type ruleReader struct {
 
 func newRuleReader(d sqltext.Dialect, r *Rule, table string) *ruleReader {
 	const head = "SELECT 1 FROM t WHERE "
-	reader := &ruleReader{Rule: r, table: table, tokens: slices.Collect(d.Tokens(r.Text)), columns: map[int]sqlshape.ColumnRef{}}
+	reader := &ruleReader{Rule: r, table: table, tokens: slices.Collect(d.Tokens(r.Text)),
+		columns: map[int]sqlshape.ColumnRef{}}
 	for _, c := range d.Parse(head + r.Text).Columns() {
 		reader.columns[c.Pos-len(head)] = c
 	}
@@ -137,8 +139,8 @@ func (r *ruleReader) refusedWord(i int) error {
 	return nil
 }
 
-// parameter returns the name of the parameter that token i begins, ":name" in one token or in two, and the token behind it;
-// "" for none.
+// parameter returns the name of the parameter that token i begins, ":name" in one token or in two, and the token behind
+// it; "" for none.
 func (r *ruleReader) parameter(i int) (name string, next int) {
 	t := r.tokens[i]
 	switch {

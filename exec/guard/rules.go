@@ -19,7 +19,8 @@ func (c *Catalog) putRules() (wrong []string) {
 				continue
 			}
 			if r.View || r.Unruly != "" {
-				wrong = append(wrong, fmt.Sprintf("Rows: %q: it is %s", rule.Table, cmp.Or(r.Unruly, "a view, which is read through the rules of its tables")))
+				wrong = append(wrong, fmt.Sprintf("Rows: %q: it is %s", rule.Table,
+					cmp.Or(r.Unruly, "a view, which is read through the rules of its tables")))
 			}
 			r.rules = append(r.rules, rule)
 			for _, p := range rule.pieces {
@@ -49,7 +50,9 @@ func (r *Relation) ruled(seen map[*Relation]bool) bool {
 // InRule reports whether a rule of r names the column. A splice reads such a column even if the policy denies it.
 func (r *Relation) InRule(column string) bool {
 	return slices.ContainsFunc(r.rules, func(rule *Rule) bool {
-		return slices.ContainsFunc(rule.pieces, func(p piece) bool { return p.column != "" && schema.EqualFold(p.column, column) })
+		return slices.ContainsFunc(rule.pieces, func(p piece) bool {
+			return p.column != "" && schema.EqualFold(p.column, column)
+		})
 	})
 }
 
@@ -252,7 +255,8 @@ func (c *Catalog) Splice(text string, spots []TablePosition, o RewriteOptions) (
 	w.hoist(t)
 	most := min(mostAdded+2*c.tokens(w.views.String()), mostWritten)
 	if n := c.tokens(w.out.Text) - c.tokens(text); n > most {
-		return nil, Refuse("too-complex", "the rules about rows and the views would add %d tokens; at most %d may be added", n, most)
+		return nil, Refuse("too-complex", "the rules about rows and the views would add %d tokens; at most %d may be added",
+			n, most)
 	}
 	return w.out, nil
 }
@@ -276,7 +280,9 @@ type spliceWriter struct {
 
 // withInside reports whether a statement has a WITH after its first word, or in a view that is written out.
 func withInside(t Text, spots []TablePosition) bool {
-	return slices.ContainsFunc(t.tokens[min(1, t.Len()):], func(token sqltext.Token) bool { return fold(token.Text) == "with" }) ||
+	return slices.ContainsFunc(t.tokens[min(1, t.Len()):], func(token sqltext.Token) bool {
+		return fold(token.Text) == "with"
+	}) ||
 		slices.ContainsFunc(spots, func(s TablePosition) bool { return s.Relation != nil && s.Relation.View })
 }
 

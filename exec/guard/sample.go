@@ -37,7 +37,8 @@ type Sampled struct {
 
 // NewSampled writes the columns of o for a table with alias t. cut writes an expression for the start of a column. It
 // returns the column itself if the engine cannot cut its type. nil: the engine cuts no column.
-func NewSampled(table string, t schema.Table, o sampling.Options, quote func(string) string, cut func(kind, column string) string) Sampled {
+func NewSampled(table string, t schema.Table, o sampling.Options, quote func(string) string,
+	cut func(kind, column string) string) Sampled {
 	columns := make([]string, len(o.Columns))
 	for i, name := range o.Columns {
 		columns[i] = "t." + quote(name)
@@ -54,7 +55,8 @@ func NewSampled(table string, t schema.Table, o sampling.Options, quote func(str
 // a random place in its part. Gaps in the keys make the sample smaller. If it has less than half of o.Rows, or t has no
 // key, the first rows are taken.
 func SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t Sampled, o sampling.Options,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t Sampled,
+	o sampling.Options,
 ) (sampling.Rows, error) {
 	out, total := sampling.Rows{Rows: [][]any{}}, int64(0)
 	if o.Count > 0 || t.Numbered && o.Spread {
@@ -89,7 +91,8 @@ func SampleRows(
 }
 
 // read reads rows of a table, o.Rows at most.
-func (t Sampled) read(ctx context.Context, run runner, behind string, start, rows int64, o sampling.Options) ([][]any, error) {
+func (t Sampled) read(ctx context.Context, run runner, behind string, start, rows int64, o sampling.Options) ([][]any,
+	error) {
 	found, err := run(ctx, "SELECT "+t.hint(start, rows)+t.List+" FROM "+t.From+behind, min(int(rows), o.Rows))
 	if err != nil {
 		return nil, err
@@ -106,7 +109,8 @@ func (t Sampled) hint(start, rows int64) string {
 }
 
 // spread reads rows from all over a table.
-func (t Sampled) spread(ctx context.Context, run runner, o sampling.Options, known sampling.Rows, total int64) (rows [][]any, err error) {
+func (t Sampled) spread(ctx context.Context, run runner, o sampling.Options, known sampling.Rows,
+	total int64) (rows [][]any, err error) {
 	if t.Spread != nil {
 		rows, err = t.Spread(ctx, known)
 		sampling.Truncate(rows, o.Cut)
@@ -135,9 +139,11 @@ func (t Sampled) spread(ctx context.Context, run runner, o sampling.Options, kno
 
 // CountRows counts the rows of a table, up to limit. sample is the text after the table.
 func (t Sampled) CountRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), sample string, limit int64,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), sample string,
+	limit int64,
 ) (int64, error) {
-	text := fmt.Sprintf("SELECT %s%s(*) FROM (SELECT 1 FROM %s%s LIMIT %d) AS n", t.hint(0, 0), cmp.Or(t.Count, "count"), t.Counted, sample, limit)
+	text := fmt.Sprintf("SELECT %s%s(*) FROM (SELECT 1 FROM %s%s LIMIT %d) AS n", t.hint(0, 0), cmp.Or(t.Count, "count"),
+		t.Counted, sample, limit)
 	rows, err := run(ctx, text, 1)
 	if err != nil {
 		return 0, err
@@ -156,7 +162,8 @@ func keyRange(ctx context.Context, run runner, t Sampled) (low, high int64, ok b
 		return 0, 0, false
 	}
 	// Two queries, because SQLite would read every row for min and max in one.
-	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", t.Key, t.From), 1)
+	rows, err := run(ctx, fmt.Sprintf("SELECT (SELECT min(%[1]s) FROM %[2]s), (SELECT max(%[1]s) FROM %[2]s)", t.Key,
+		t.From), 1)
 	if err != nil || len(rows.Rows) != 1 {
 		return 0, 0, false
 	}

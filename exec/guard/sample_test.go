@@ -50,7 +50,9 @@ func TestSampleRows(t *testing.T) {
 	keyed := guard.Sampled{From: "t AS t", Counted: "t AS t", List: "t.a, t.b", Key: "t.id", Order: " ORDER BY t.id"}
 	plain, numbered, hinted, own := keyed, keyed, keyed, keyed
 	plain.Key, numbered.Numbered, numbered.Key = "", true, ""
-	hinted.Count, hinted.Hint = "approx", func(start, rows int64) string { return fmt.Sprintf("/* %d %d */ ", start, rows) }
+	hinted.Count, hinted.Hint = "approx", func(start, rows int64) string {
+		return fmt.Sprintf("/* %d %d */ ", start, rows)
+	}
 	own.Spread = func(_ context.Context, known sampling.Rows) ([][]any, error) {
 		rows := make([][]any, known.Count)
 		for i := range rows {
@@ -75,26 +77,41 @@ func TestSampleRows(t *testing.T) {
 		{"more rows than are counted", keyed, stored{rows: 11}, sampling.Options{Columns: columns, Rows: 10, Count: 10}},
 		{"only a count", keyed, stored{rows: 11}, sampling.Options{Rows: 10, Count: 20}},
 		{"no count and no column", keyed, stored{rows: 11}, sampling.Options{Rows: 10}},
-		{"spread over keys", keyed, stored{low: int64(1), high: int64(1000), rows: 1000}, sampling.Options{Columns: columns, Rows: 40, Spread: true}},
-		{"spread, one row a part", keyed, stored{low: int64(-50), high: int64(50), rows: 101}, sampling.Options{Columns: columns, Rows: 5, Spread: true, Seed: 7}},
-		{"spread, another seed", keyed, stored{low: int64(-50), high: int64(50), rows: 101}, sampling.Options{Columns: columns, Rows: 5, Spread: true, Seed: 8}},
-		{"spread over all keys there are", keyed, stored{low: int64(math.MinInt64), high: int64(math.MaxInt64), rows: 9}, sampling.Options{Columns: columns,
-			Rows: 3, Spread: true}},
-		{"spread over four keys in three parts", keyed, stored{low: int64(1), high: int64(4), rows: 4}, sampling.Options{Columns: columns, Rows: 3, Spread: true}},
-		{"spread over fewer keys than parts", keyed, stored{low: int64(1), high: int64(3), rows: 3}, sampling.Options{Columns: columns, Rows: 25, Spread: true}},
-		{"spread over one key", keyed, stored{low: int64(1), high: int64(1), rows: 1}, sampling.Options{Columns: columns, Rows: 2, Spread: true}},
-		{"a count says that it is no long table", keyed, stored{low: int64(1), high: int64(9), rows: 9}, sampling.Options{Columns: columns, Rows: 9, Count: 20,
+		{"spread over keys", keyed, stored{low: int64(1), high: int64(1000), rows: 1000},
+			sampling.Options{Columns: columns, Rows: 40, Spread: true}},
+		{"spread, one row a part", keyed, stored{low: int64(-50), high: int64(50), rows: 101},
+			sampling.Options{Columns: columns, Rows: 5, Spread: true, Seed: 7}},
+		{"spread, another seed", keyed, stored{low: int64(-50), high: int64(50), rows: 101},
+			sampling.Options{Columns: columns, Rows: 5, Spread: true, Seed: 8}},
+		{"spread over all keys there are", keyed, stored{low: int64(math.MinInt64), high: int64(math.MaxInt64), rows: 9},
+			sampling.Options{Columns: columns,
+				Rows: 3, Spread: true}},
+		{"spread over four keys in three parts", keyed, stored{low: int64(1), high: int64(4), rows: 4},
+			sampling.Options{Columns: columns, Rows: 3, Spread: true}},
+		{"spread over fewer keys than parts", keyed, stored{low: int64(1), high: int64(3), rows: 3},
+			sampling.Options{Columns: columns, Rows: 25, Spread: true}},
+		{"spread over one key", keyed, stored{low: int64(1), high: int64(1), rows: 1},
+			sampling.Options{Columns: columns, Rows: 2, Spread: true}},
+		{"a count says that it is no long table", keyed, stored{low: int64(1), high: int64(9), rows: 9},
+			sampling.Options{Columns: columns, Rows: 9, Count: 20,
+				Spread: true}},
+		{"one row more is one", keyed, stored{low: int64(1), high: int64(10), rows: 10},
+			sampling.Options{Columns: columns, Rows: 9, Count: 20, Spread: true}},
+		{"keys that are texts", keyed, stored{low: "a", high: int64(2), rows: 9}, sampling.Options{Columns: columns, Rows: 3,
 			Spread: true}},
-		{"one row more is one", keyed, stored{low: int64(1), high: int64(10), rows: 10}, sampling.Options{Columns: columns, Rows: 9, Count: 20, Spread: true}},
-		{"keys that are texts", keyed, stored{low: "a", high: int64(2), rows: 9}, sampling.Options{Columns: columns, Rows: 3, Spread: true}},
 		{"an empty table has no keys", keyed, stored{}, sampling.Options{Columns: columns, Rows: 3, Spread: true}},
 		{"no key", plain, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 3, Spread: true}},
-		{"numbered rows", numbered, stored{rows: 100}, sampling.Options{Columns: columns, Rows: 4, Count: 1000, Spread: true}},
-		{"as many numbered rows as are wanted", numbered, stored{rows: 4}, sampling.Options{Columns: columns, Rows: 4, Count: 1000, Spread: true}},
-		{"an engine's own words", hinted, stored{low: int64(1), high: int64(9), rows: 9}, sampling.Options{Columns: columns, Rows: 2, Count: 5, Spread: true}},
-		{"an engine's own way", own, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 20, Spread: true, Cut: 6}},
+		{"numbered rows", numbered, stored{rows: 100}, sampling.Options{Columns: columns, Rows: 4, Count: 1000,
+			Spread: true}},
+		{"as many numbered rows as are wanted", numbered, stored{rows: 4}, sampling.Options{Columns: columns, Rows: 4,
+			Count: 1000, Spread: true}},
+		{"an engine's own words", hinted, stored{low: int64(1), high: int64(9), rows: 9},
+			sampling.Options{Columns: columns, Rows: 2, Count: 5, Spread: true}},
+		{"an engine's own way", own, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 20, Spread: true,
+			Cut: 6}},
 		{"its own way finds half", own, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 4, Spread: true}},
-		{"its own way finds less than half", own, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 3, Spread: true, Cut: 4}},
+		{"its own way finds less than half", own, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 3,
+			Spread: true, Cut: 4}},
 		{"its own way fails", failing, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 8, Count: 20, Spread: true}},
 		{"cut texts", keyed, stored{rows: 9}, sampling.Options{Columns: columns, Rows: 1, Cut: 3}},
 	} {
@@ -104,7 +121,8 @@ func TestSampleRows(t *testing.T) {
 			fmt.Fprintf(&b, "   %s\n", sql)
 		}
 		shown := got.Rows[:min(2, len(got.Rows))]
-		fmt.Fprintf(&b, "   -> %d rows, %v, count %d, at least %t, complete %t, %v\n", len(got.Rows), shown, got.Count, got.CountAtLeast, got.Complete, err)
+		fmt.Fprintf(&b, "   -> %d rows, %v, count %d, at least %t, complete %t, %v\n", len(got.Rows), shown, got.Count,
+			got.CountAtLeast, got.Complete, err)
 
 		for fails := 1; fails <= len(tt.s.asked); fails++ {
 			s := stored{low: tt.s.low, high: tt.s.high, rows: tt.s.rows, fails: fails}
@@ -129,7 +147,8 @@ func TestNewSampled(t *testing.T) {
 		most   int
 		want   string
 	}{
-		{"cut", cut, 5, "left(t.[a]:TEXT), t.[b]"}, {"as stored", cut, 0, "t.[a], t.[b]"}, {"an engine that cuts nothing", nil, 5, "t.[a], t.[b]"},
+		{"cut", cut, 5, "left(t.[a]:TEXT), t.[b]"}, {"as stored", cut, 0, "t.[a], t.[b]"},
+		{"an engine that cuts nothing", nil, 5, "t.[a], t.[b]"},
 	} {
 		got := guard.NewSampled("main.t", table, sampling.Options{Columns: []string{"a", "b"}, Cut: tt.most}, quote, tt.cut)
 		if got.List != tt.want || got.From != "main.t AS t" || got.Counted != "main.t AS t" {

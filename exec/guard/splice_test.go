@@ -32,7 +32,8 @@ func TestSpliceGrows(t *testing.T) {
 		const query = "SELECT id FROM orders"
 		o := guard.RewriteOptions{RewriteRules: guard.RewriteRules{Quote: quote, QuoteSchema: quote}}
 		o.View = func(*guard.Relation) (string, []string, []guard.TablePosition, error) {
-			return query + strings.Repeat(" -1", size), []string{"id"}, []guard.TablePosition{{Relation: orders, Pos: len(query) - len("orders"), End: len(query)}}, nil
+			return query + strings.Repeat(" -1", size), []string{"id"},
+				[]guard.TablePosition{{Relation: orders, Pos: len(query) - len("orders"), End: len(query)}}, nil
 		}
 		return c.Splice(strings.TrimSuffix(text, ", "), spots, o)
 	}
@@ -95,12 +96,16 @@ func TestReadRules(t *testing.T) {
 	}
 }
 
-// shopRules is a catalog of orders with a rule, a secret column and one that a star leaves out, and items without a rule.
+// shopRules is a catalog of orders with a rule, a secret column and one that a star leaves out, and items without a
+// rule.
 func shopRules(t *testing.T, rule string) *guard.Catalog {
-	policy := guard.Policy{Rows: map[string]string{"orders": rule}, Shared: []string{"items"}, DenyColumns: []string{"orders.secret"}}
-	orders, items := guard.NewRelation("main", "orders", []string{"id", "tenant", "secret", "hidden"}), guard.NewRelation("main", "items", []string{"id"})
+	policy := guard.Policy{Rows: map[string]string{"orders": rule}, Shared: []string{"items"},
+		DenyColumns: []string{"orders.secret"}}
+	orders, items := guard.NewRelation("main", "orders", []string{"id", "tenant", "secret", "hidden"}),
+		guard.NewRelation("main", "items", []string{"id"})
 	orders.Unseen = []string{"hidden"}
-	c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{orders, items}, Rules: testutil.Value(policy.ReadRules(sqltext.SQLite()))(t)}
+	c := &guard.Catalog{Text: sqltext.SQLite(), Relations: []*guard.Relation{orders, items},
+		Rules: testutil.Value(policy.ReadRules(sqltext.SQLite()))(t)}
 	testutil.OK(t, c.Apply(policy))
 	return c
 }
@@ -141,9 +146,11 @@ func TestSplice(t *testing.T) {
 		args           string
 	}{
 		{"a table", "tenant = :a", "SELECT id FROM orders", guard.RewriteOptions{},
-			"SELECT id FROM " + open + " WHERE ([main].[orders].[tenant] = ?1)) AS orders", "SELECT id FROM " + bare + " AS orders", "[7]"},
+			"SELECT id FROM " + open + " WHERE ([main].[orders].[tenant] = ?1)) AS orders", "SELECT id FROM " + bare +
+				" AS orders", "[7]"},
 		{"an alias, and a table without a rule", "id > 0", "SELECT 1 FROM items, orders AS o", guard.RewriteOptions{},
-			"SELECT 1 FROM items, " + open + " WHERE ([main].[orders].[id] > 0)) AS o", "SELECT 1 FROM items, " + bare + " AS o", "[]"},
+			"SELECT 1 FROM items, " + open + " WHERE ([main].[orders].[id] > 0)) AS o", "SELECT 1 FROM items, " + bare + " AS o",
+			"[]"},
 		{"a fence, and a hint that moves into it", "tenant = :b",
 			"SELECT 1 FROM orders INDEXED BY x WHERE 1",
 			guard.RewriteOptions{Fenced: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT -1", FenceView: " LIMIT -1"}},
@@ -151,27 +158,36 @@ func TestSplice(t *testing.T) {
 			"SELECT 1 FROM " + bare + " AS orders  WHERE 1", "[x]"},
 		{"parameters in their order, before those of the statement", "tenant = :b OR :a = id OR id = :n",
 			"SELECT 1 FROM orders", guard.RewriteOptions{Own: []any{"own"}},
-			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?1 OR ?2 = [main].[orders].[id] OR [main].[orders].[id] = ?3)) AS orders",
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?1 OR ?2 = [main].[orders].[id] " +
+				"OR [main].[orders].[id] = ?3)) AS orders",
 			"SELECT 1 FROM " + bare + " AS orders", "[x 7 <nil> own]"},
 		{"behind those of the statement where they have numbers", "tenant = :b", "SELECT 1 FROM orders",
 			guard.RewriteOptions{Own: []any{"own"}, RewriteRules: guard.RewriteRules{Numbered: true}},
-			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?2)) AS orders", "SELECT 1 FROM " + bare + " AS orders", "[own x]"},
-		{"fences in front of the statement", "tenant = :a", "SELECT 1 FROM orders AS o, orders AS p", guard.RewriteOptions{Fenced: true, RewriteRules: hoisted},
-			"WITH [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[tenant] = ?1) LIMIT 9), [fence 2 of rules] AS " + open +
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[tenant] = ?2)) AS orders", "SELECT 1 FROM " + bare +
+				" AS orders", "[own x]"},
+		{"fences in front of the statement", "tenant = :a", "SELECT 1 FROM orders AS o, orders AS p",
+			guard.RewriteOptions{Fenced: true, RewriteRules: hoisted},
+			"WITH [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[tenant] = ?1) LIMIT 9), [fence 2 of rules] AS " +
+				open +
 				" WHERE ([main].[orders].[tenant] = ?2) LIMIT 9) SELECT 1 FROM [fence 1 of rules] AS o, [fence 2 of rules] AS p",
 			"SELECT 1 FROM " + bare + " AS o, " + bare + " AS p", "[7 7]"},
 		{"fences in the WITH of a statement", "id > 0", " with Recursive x AS (SELECT 1) SELECT 1 FROM orders",
 			guard.RewriteOptions{Fenced: true, RewriteRules: hoisted},
-			" with Recursive [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9), x AS (SELECT 1) SELECT 1 FROM [fence 1 of rules] AS orders",
+			" with Recursive [fence 1 of rules] AS " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9), x AS (SELECT 1) " +
+				"SELECT 1 FROM [fence 1 of rules] AS orders",
 			" with Recursive x AS (SELECT 1) SELECT 1 FROM " + bare + " AS orders", "[]"},
 		{"not where its name is not known", "id > 0", "SELECT 1 FROM (WITH x AS (SELECT 1 FROM orders) SELECT 1 FROM x) AS y",
 			guard.RewriteOptions{Fenced: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT 9", Hoisted: "%s AS (%s)"}},
-			"SELECT 1 FROM (WITH x AS (SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9) AS orders) SELECT 1 FROM x) AS y",
+			"SELECT 1 FROM (WITH x AS (SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9) AS orders) " +
+				"SELECT 1 FROM x) AS y",
 			"SELECT 1 FROM (WITH x AS (SELECT 1 FROM " + bare + " AS orders) SELECT 1 FROM x) AS y", "[]"},
-		{"no fence is hoisted where there is none", "id > 0", "SELECT 1 FROM orders", guard.RewriteOptions{RewriteRules: hoisted},
-			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0)) AS orders", "SELECT 1 FROM " + bare + " AS orders", "[]"},
+		{"no fence is hoisted where there is none", "id > 0", "SELECT 1 FROM orders",
+			guard.RewriteOptions{RewriteRules: hoisted},
+			"SELECT 1 FROM " + open + " WHERE ([main].[orders].[id] > 0)) AS orders", "SELECT 1 FROM " + bare + " AS orders",
+			"[]"},
 		{"a fence that is pinned", "id > 0", "SELECT 1 FROM orders",
-			guard.RewriteOptions{Fenced: true, Pinned: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT 9", Pin: "SELECT * FROM (%s)"}},
+			guard.RewriteOptions{Fenced: true, Pinned: true, RewriteRules: guard.RewriteRules{Fence: "%s LIMIT 9",
+				Pin: "SELECT * FROM (%s)"}},
 			"SELECT 1 FROM (SELECT * FROM " + open + " WHERE ([main].[orders].[id] > 0) LIMIT 9)) AS orders",
 			"SELECT 1 FROM " + bare + " AS orders", "[]"},
 	} {
@@ -181,7 +197,8 @@ func TestSplice(t *testing.T) {
 			t.Errorf("%s: %v", test.why, err)
 			continue
 		}
-		if diff := cmp.Diff([]string{test.text, test.bare, test.args}, []string{got.Text, got.Bare, fmt.Sprint(got.Args)}); diff != "" {
+		if diff := cmp.Diff([]string{test.text, test.bare, test.args},
+			[]string{got.Text, got.Bare, fmt.Sprint(got.Args)}); diff != "" {
 			t.Errorf("%s: %s", test.why, diff)
 		}
 		for _, place := range got.Ranges {
@@ -194,7 +211,8 @@ func TestSplice(t *testing.T) {
 	}
 }
 
-// TestSpliceParams: a value that is missing or of another kind is refused, and others take its place without a second look.
+// TestSpliceParams: a value that is missing or of another kind is refused, and others take its place without a second
+// look.
 func TestSpliceParams(t *testing.T) {
 	c := shopRules(t, "tenant = :a")
 	number := func(value any) (any, error) {
@@ -226,14 +244,16 @@ func TestSpliceParams(t *testing.T) {
 	if _, err := spliced(c, "SELECT 1 FROM orders", o); err == nil {
 		t.Error("nothing tells what a parameter is compared with")
 	}
-	if _, err := c.Splice("SELECT 1", []guard.TablePosition{{Pos: 3, End: 5, Insert: "x"}, {Pos: 4, End: 5}}, o); err == nil {
+	if _, err := c.Splice("SELECT 1", []guard.TablePosition{{Pos: 3, End: 5, Insert: "x"}, {Pos: 4, End: 5}},
+		o); err == nil {
 		t.Error("places that overlap")
 	}
 }
 
 // TestOriginal: the name of a result that an engine makes of the text is that of the statement.
 func TestOriginal(t *testing.T) {
-	s := testutil.Value(spliced(shopRules(t, "id > 0"), "SELECT (SELECT max(id) FROM orders) + 1, count(*) FROM orders AS o", guard.RewriteOptions{}))(t)
+	s := testutil.Value(spliced(shopRules(t, "id > 0"),
+		"SELECT (SELECT max(id) FROM orders) + 1, count(*) FROM orders AS o", guard.RewriteOptions{}))(t)
 	inner := s.Text[strings.Index(s.Text, "(SELECT max"):strings.Index(s.Text, " + 1")]
 	for name, want := range map[string]string{
 		inner + " + 1": "(SELECT max(id) FROM orders) + 1", "count(*)": "count(*)", "id": "id", "none(x)": "none(x)",

@@ -66,7 +66,8 @@ func TestWalker(t *testing.T) {
 		names string
 		err   string
 	}{
-		{"slices, arrays, interfaces and pointers", &query{Columns: []*name{a, nil, b}, From: &query{Top: [1]*name{c}}}, guard.Walker{}, "abc", ""},
+		{"slices, arrays, interfaces and pointers", &query{Columns: []*name{a, nil, b}, From: &query{Top: [1]*name{c}}},
+			guard.Walker{}, "abc", ""},
 		{"a type without fields", &query{From: &star{}, Top: [1]*name{c}}, guard.Walker{}, "c", ""},
 		{"nothing", (*query)(nil), guard.Walker{}, "", ""},
 		{"an unlisted type", &query{Columns: []*name{a}, From: &newer{b}}, guard.Walker{}, "a", "newer"},
@@ -76,10 +77,12 @@ func TestWalker(t *testing.T) {
 		{"a field that parsers keep to themselves", &query{hidden: &newer{b}}, guard.Walker{}, "", ""},
 		{"a map", &query{Where: map[string]any{"x": a}}, guard.Walker{}, "", "map[string]"},
 		{"a function", &query{Hook: func() {}}, guard.Walker{}, "", "func()"},
-		{"a struct behind an interface, whose address nobody has", &query{From: name{"a"}}, guard.Walker{}, "", "not where the parser has it"},
+		{"a struct behind an interface, whose address nobody has", &query{From: name{"a"}}, guard.Walker{}, "",
+			"not where the parser has it"},
 		{"a wrapper", &query{From: &wrapper{a}}, guard.Walker{Wrapped: true}, "a", ""},
 		{"a wrapper where there should be none", &query{From: &wrapper{a}}, guard.Walker{}, "", "wrapper"},
-		{"what is in a wrapper is looked at", &query{From: &struct{ Is *newer }{&newer{a}}}, guard.Walker{Wrapped: true}, "", "newer"},
+		{"what is in a wrapper is looked at", &query{From: &struct{ Is *newer }{&newer{a}}}, guard.Walker{Wrapped: true}, "",
+			"newer"},
 		{"an empty wrapper", &query{From: &wrapper{}}, guard.Walker{Wrapped: true}, "", ""},
 		{"a wrapper of no node", &query{From: &scalar{1}}, guard.Walker{Wrapped: true}, "", "scalar"},
 		{"as deep as may be", deep(4_000), guard.Walker{}, "", ""},
@@ -98,7 +101,8 @@ func TestWalker(t *testing.T) {
 		}
 	}
 	var refused *execerr.RefusedError
-	if _, err := walked(deep(5000), guard.Walker{}); !errors.As(err, &refused) || refused.Reason != "too-complex" || refused.Writes {
+	if _, err := walked(deep(5000), guard.Walker{}); !errors.As(err, &refused) || refused.Reason != "too-complex" ||
+		refused.Writes {
 		t.Errorf("too deep: %v", err)
 	}
 	if _, err := walked(&query{From: name{"a"}}, guard.Walker{}); !errors.As(err, &refused) || refused.Reason != "guard" {

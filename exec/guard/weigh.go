@@ -44,10 +44,10 @@ func (c *Catalog) expansionOf(in, name string) (e sqlshape.Expansion, ok bool) {
 	return e, ok
 }
 
-// mostAdded is how many tokens an engine may add to a statement by writing out what it names twice. Engines do so before
-// they look at any limit of their own. Of 46,387 statements of people and models none adds a fifth of it. Views that are
-// written out count for themselves, twice: what their owner made large is no attack. With them no statement may add over
-// Catalog.MostExpanded.
+// mostAdded is how many tokens an engine may add to a statement by writing out what it names twice. Engines do so
+// before they look at any limit of their own. Of 46,387 statements of people and models none adds a fifth of it. Views
+// that are written out count for themselves, twice: what their owner made large is no attack. With them no statement
+// may add over Catalog.MostExpanded.
 const (
 	mostAdded    = 10_000
 	mostExpanded = 300_000
@@ -57,7 +57,8 @@ const (
 // written out. A guard may call it before Apply, for its own query, if Text and Relations are filled in.
 func (c *Catalog) Weigh(s *sqltext.Statement) (sqlshape.Expansion, error) {
 	if c.applied && len(c.defined) == 0 && len(s.SQL()) < 2000 {
-		if text := schema.FoldCase(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+strings.Count(text, "table") <= 1 {
+		if text := schema.FoldCase(s.SQL()); strings.Count(text, "select")+strings.Count(text, "values")+
+			strings.Count(text, "table") <= 1 {
 			return sqlshape.Expansion{}, nil // too little to grow
 		}
 	}

@@ -51,7 +51,8 @@ func TestWeighBounds(t *testing.T) {
 		{"the view itself", "SELECT a FROM names", 1_000_000, 0, false},
 		{"the view beyond the bound of its engine", "SELECT a FROM names", 1_000, 0, true},
 		{"what the author doubles, beside a large view", doubled + " SELECT x12.a FROM x12, names", 1_000_000, 0, true},
-		{"the view that the author doubles", "WITH v AS (SELECT a FROM names), w AS (SELECT p.a FROM v p, v q), x AS (SELECT p.a FROM w p, w q) " +
+		{"the view that the author doubles", "WITH v AS (SELECT a FROM names), w AS (SELECT p.a FROM v p, v q), " +
+			"x AS (SELECT p.a FROM w p, w q) " +
 			"SELECT p.a FROM x p, x q", 1_000_000, 0, true},
 		{"a column of it in a condition", "SELECT 1 FROM names WHERE a > 1", 1_000_000, 100_000, false},
 		{"in a condition that is bounded", "SELECT 1 FROM names WHERE a > 1", 1_000_000, 1_000, true},

@@ -24,7 +24,8 @@ var clocks = []string{"sysdate", "uuid"}
 // newCatalog returns a catalog without relations. taken are the names of the functions that the database itself has:
 // "count (x)" with a blank calls its function count.
 func newCatalog(p place, taken, allowed []string) *catalog {
-	c := &catalog{place: p, relations: map[string]*guard.Relation{}, functions: map[string]bool{}, added: map[string]bool{}}
+	c := &catalog{place: p, relations: map[string]*guard.Relation{}, functions: map[string]bool{},
+		added: map[string]bool{}}
 	for _, name := range functions {
 		c.functions[name] = true
 	}

@@ -49,15 +49,18 @@ func kindOf(columnType string) *kind {
 // BETWEEN or LIKE with columns of one kind and literals of that kind. AND, OR, NOT and parentheses may join such
 // conditions. The server reads a text that is not a number as 0. So a number that is compared with anything else could
 // equal every such text, and such a text every 0.
-func (h *held) compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error), err error) {
+func (h *held) compared(r *guard.Relation, rule string, params []string) (binds []func(value any) (any, error),
+	err error) {
 	c := comparisons{table: r.Own.(*schema.Table), binds: map[int]func(value any) (any, error){}}
 	err = guard.RecoverWalk(func() {
 		tree, _ := parse(h.server.dialect.Language().Text.Parse("SELECT 1 FROM t WHERE ("+rule+")"), h.at.mode)
 		c.condition(tree.(*ast.SelectStmt).Where)
 	})
 	if err == nil && len(c.binds) < len(params) {
-		err = guard.Refuse("rows", "a parameter of :%s is not compared with a column of a kind that is known: write column = :%s, "+
-			"or another comparison, IN, BETWEEN or LIKE, with nothing around the column and the parameter", strings.Join(params, ", :"), params[0])
+		err = guard.Refuse("rows", "a parameter of :%s is not compared with a column of a kind that is known: "+
+			"write column = :%s, "+
+			"or another comparison, IN, BETWEEN or LIKE, with nothing around the column and the parameter",
+			strings.Join(params, ", :"), params[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(c.binds)) {
 		binds = append(binds, c.binds[at])
@@ -179,7 +182,8 @@ func asNumber(value any, scale int) (any, error) {
 		return n, nil
 	}
 	f, wrong := strconv.ParseFloat(digits, 64)
-	if err != nil || wrong != nil || strings.Trim(fraction, "0123456789") != "" || len(fraction) > scale || len(whole+fraction) > 15 {
+	if err != nil || wrong != nil || strings.Trim(fraction, "0123456789") != "" || len(fraction) > scale ||
+		len(whole+fraction) > 15 {
 		return nil, errors.New("is no number of as many digits")
 	}
 	return f, nil

@@ -23,7 +23,8 @@ import (
 
 // comparedTypes are the types of columns with which a parameter is compared, and what as.
 var comparedTypes = map[string]string{
-	"TINYINT": "number", "SMALLINT": "number", "MEDIUMINT": "number", "INT": "number", "BIGINT": "number", "BIGINT UNSIGNED": "number", "BOOLEAN": "number",
+	"TINYINT": "number", "SMALLINT": "number", "MEDIUMINT": "number", "INT": "number", "BIGINT": "number",
+	"BIGINT UNSIGNED": "number", "BOOLEAN": "number",
 	"DECIMAL(30,4)": "number", "FLOAT": "number", "DOUBLE": "number", "BIT(60)": "number",
 	"CHAR(30)": "text", "VARCHAR(30)": "text", "VARCHAR(30) CHARACTER SET latin1": "text",
 	"TINYTEXT": "text", "TEXT": "text", "MEDIUMTEXT": "text", "LONGTEXT": "text", "JSON": "text",
@@ -42,7 +43,8 @@ var comparedForms = []string{
 }
 
 // indexed are those that are looked up in an index, where the server makes the value one of the column.
-var indexed = []string{"c = :x", ":x = c", "c <=> :x", "c >= :x", "c IN (:x, :y)", ":x IN (c)", "c BETWEEN :x AND :y", "NOT c = :x", "c LIKE :x"}
+var indexed = []string{"c = :x", ":x = c", "c <=> :x", "c >= :x", "c IN (:x, :y)", ":x IN (c)", "c BETWEEN :x AND :y",
+	"NOT c = :x", "c LIKE :x"}
 
 var comparedValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc", nil, int64(9007199254740993),
 	"9007199254740993", "12345678901234567890123", 1e30, 1, "1", "0", "00", "1x", " 1",
@@ -69,7 +71,8 @@ func literal(kind string, value any) string {
 		return "1"
 	case (kind == "number") && regexp.MustCompile(`^[+-]?\d+(\.\d+)?(e\+\d+)?$`).MatchString(text):
 		return text
-	case kind == "text" && value != false && value != true, kind == "date" && isText && strings.HasPrefix(text, "2020-01-01"):
+	case kind == "text" && value != false && value != true, kind == "date" && isText &&
+		strings.HasPrefix(text, "2020-01-01"):
 		return "'" + text + "'"
 	}
 	return ""
@@ -94,7 +97,8 @@ func TestCompared(t *testing.T) {
 		if strings.HasSuffix(name, "TEXT") || strings.HasSuffix(name, "BLOB") || name == "JSON" {
 			length = "(9)"
 		}
-		script += fmt.Sprintf("CREATE TABLE t%d(id INTEGER, c %s, KEY (c%s));\n", i, strings.Replace(name, "JSON", "LONGTEXT", 1), length)
+		script += fmt.Sprintf("CREATE TABLE t%d(id INTEGER, c %s, KEY (c%s));\n", i, strings.Replace(name, "JSON", "LONGTEXT",
+			1), length)
 		for j, value := range []string{"NULL", "0", "1", "'0'", "''", "'abc'", "'1'", "'1x'", "'00'",
 			"' 1'", "'x'", "1.5", "9007199254740993", "9007199254740992", "-1", "2020", "1970", "2000",
 			"'2020-01-01'", "'2020-01-01 12:00:00'", "'12:00:00'", "0", "'127.0.0.1'"} {
@@ -168,7 +172,8 @@ func (c *compared) form(t *testing.T, form string) {
 				continue
 			}
 			rule := strings.ReplaceAll(strings.ReplaceAll(p.Rows[table], ":x", of), ":y", of)
-			want := testutil.Value(dbtest.Texts(t.Context(), c.owner, "SELECT id FROM "+table+" IGNORE INDEX (c) WHERE "+rule+" ORDER BY id"))(t)
+			want := testutil.Value(dbtest.Texts(t.Context(), c.owner, "SELECT id FROM "+table+" IGNORE INDEX (c) WHERE "+rule+
+				" ORDER BY id"))(t)
 			for _, row := range got.Rows { // there may be fewer: an index has no rows of a text that is no address
 				if !slices.Contains(want, fmt.Sprint(row[0])) {
 					t.Errorf("%s: %s with %#v gives %v, and its literal %v", name, form, value, got.Rows, want)
@@ -204,15 +209,18 @@ func TestNotCompared(t *testing.T) {
 		"c REGEXP :x", "c RLIKE :x", "c LIKE concat(:x, '%')", "lower(c) LIKE :x", "c SOUNDS LIKE :x",
 		"c BETWEEN :x AND lower(:y)", "lower(c) BETWEEN :x AND :y", ":x BETWEEN c AND lower(c)",
 		"c IN (1, 'a', :x)", "c IN (lower(c), :x)", "c IN (x'41', :x)", "c DIV :x", "c || :x", "c & :x",
-		"FIND_IN_SET(lower(:x), c)", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE", "(c = :x) = (1 = 1)",
-		"coalesce(c = :x, c = :y)", "STRCMP(c, :x) = 0", "c = geometry AND geometry = :x", "c = :x AND id = :x AND geometry = :y", "c = nope AND nope = :x",
+		"FIND_IN_SET(lower(:x), c)", "CASE WHEN c = :x THEN TRUE END", "IF(c = :x, TRUE, FALSE)", "(c = :x) IS TRUE",
+		"(c = :x) = (1 = 1)",
+		"coalesce(c = :x, c = :y)", "STRCMP(c, :x) = 0", "c = geometry AND geometry = :x",
+		"c = :x AND id = :x AND geometry = :y", "c = nope AND nope = :x",
 		"c = DATE :x", "c = INTERVAL :x DAY + c", "JSON_VALUE(c, '$.a') = :x", "c->'$.a' = :x",
 		"EXTRACT(YEAR FROM c) = :x", "TRIM(:x FROM c) = ''", "POSITION(:x IN c)", "MATCH(c) AGAINST(:x)", "c <=> d <=> :x",
 		"c = :x IS NULL", "c = :x IS TRUE", "c = :x IS NOT FALSE", "c = :x IN (1)", "c = :x BETWEEN 1 AND 2",
 		"c = :x LIKE 'a'", "c = :x REGEXP 'a'", "c = :x DIV 1", "c = :x | 1", "c = :x ^ 1", "c = :x << 1",
 		"c = :x MOD 2", "c = :x <=> 1", "c = :x = 1", "1 = c = :x", "c IN (:x) IS TRUE", "c IN (:x) = 1",
 		"c BETWEEN :x AND :y = 1", "c BETWEEN :x AND :y + 1", "c BETWEEN :x AND :y IS NULL",
-		"c LIKE :x = 1", "c LIKE :x IS NULL", "!c = :x", "~c = :x", "- c = :x", "+ (c) = -(:x)", "id IS NULL = c = :x", "CASE c = :x WHEN 1 THEN 1 END",
+		"c LIKE :x = 1", "c LIKE :x IS NULL", "!c = :x", "~c = :x", "- c = :x", "+ (c) = -(:x)", "id IS NULL = c = :x",
+		"CASE c = :x WHEN 1 THEN 1 END",
 	}
 	for _, f := range mysql.Functions() {
 		if f != "find_in_set" && !strings.Contains(f, "`") {
@@ -221,12 +229,16 @@ func TestNotCompared(t *testing.T) {
 		}
 	}
 	refused := 0
-	for _, of := range []string{"int(11)", "varchar(9)", "date", "varbinary(3)", "enum", "geometry", "year(4)", "time", "point", "json"} {
+	for _, of := range []string{"int(11)", "varchar(9)", "date", "varbinary(3)", "enum", "geometry", "year(4)", "time",
+		"point", "json"} {
 		table := &schema.Table{Name: "t", Columns: []schema.Column{{Name: "id", Type: "int(11)"},
 			{Name: "c", Type: of}, {Name: "d", Type: of}, {Name: "geometry", Type: "geometry"}}}
 		for _, form := range forms {
 			var params []string
-			text := regexp.MustCompile(`:[xy]`).ReplaceAllStringFunc(form, func(p string) string { params = append(params, p[1:]); return "?" })
+			text := regexp.MustCompile(`:[xy]`).ReplaceAllStringFunc(form, func(p string) string {
+				params = append(params, p[1:])
+				return "?"
+			})
 			if err := mysql.Compared(table, text, params); err == nil {
 				t.Errorf("%s: %s is accepted", of, form)
 			} else if strings.Contains(err.Error(), "is not compared") {
@@ -251,15 +263,18 @@ func TestComparedModes(t *testing.T) {
 		mode, rule string
 		accepted   bool
 	}{
-		{"", "NOT :x = c", true}, {"HIGH_NOT_PRECEDENCE", "NOT :x = c", false}, {"", "c = :x || c = :y", true}, {"PIPES_AS_CONCAT", "c = :x || c = :y", false},
+		{"", "NOT :x = c", true}, {"HIGH_NOT_PRECEDENCE", "NOT :x = c", false}, {"", "c = :x || c = :y", true},
+		{"PIPES_AS_CONCAT", "c = :x || c = :y", false},
 		{"ANSI_QUOTES", `"c" = :x`, true}, {"NO_BACKSLASH_ESCAPES", `c = :x AND c <> '\'`, true},
 	} {
 		d := engine("sql_mode="+"%27"+test.mode+"%27", "reader").Open(t, "CREATE TABLE t(id INTEGER, c VARCHAR(9))")
 		user := sql.OpenDB(d.User)
-		db := testutil.Value(exec.New(user, mysql.Dialect{ANSIQuotes: test.mode == "ANSI_QUOTES", NoBackslashEscapes: test.mode == "NO_BACKSLASH_ESCAPES"},
+		db := testutil.Value(exec.New(user, mysql.Dialect{ANSIQuotes: test.mode == "ANSI_QUOTES",
+			NoBackslashEscapes: test.mode == "NO_BACKSLASH_ESCAPES"},
 			exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": test.rule}}}))(t)
 		err := db.Ready(t.Context())
-		if test.accepted && err != nil || !test.accepted && (!errors.As(err, new(*exec.PolicyError)) || !strings.Contains(err.Error(), "write column = :x")) {
+		if test.accepted && err != nil || !test.accepted && (!errors.As(err, new(*exec.PolicyError)) ||
+			!strings.Contains(err.Error(), "write column = :x")) {
 			t.Errorf("%s: %s: %v", test.mode, test.rule, err)
 		}
 		user.Close()

@@ -53,8 +53,8 @@ func (h *held) set(ctx context.Context, variables ...variable) error {
 	return ours(err)
 }
 
-// ours is the error of a statement of the guard's own. It has lost its type, so that it blames no statement from outside
-// and exec closes the connection.
+// ours is the error of a statement of the guard's own. It has lost its type, so that it blames no statement from
+// outside and exec closes the connection.
 func ours(err error) error {
 	if err == nil {
 		return nil
@@ -66,15 +66,16 @@ func (h *held) Read(ctx context.Context, s *exec.Statement) (*guard.Names, error
 	own := s.Catalog.Own.(*catalog)
 	names, err := own.read(s.Statement, h.at.mode, len(s.Args) > 0)
 	var invalid *exec.InvalidError
-	if errors.As(err, &invalid) && invalid.Fault == "syntax" && !h.server.policy.Restricts() && own.callsOnlyListed(s.Statement) {
+	if errors.As(err, &invalid) && invalid.Fault == "syntax" && !h.server.policy.Restricts() &&
+		own.callsOnlyListed(s.Statement) {
 		return nil, h.unparsed(ctx, s, err)
 	}
 	return names, err
 }
 
-// unparsed is the error of a statement that our parser does not take: a refusal where the server prepares it, so that nobody
-// repairs a statement which is right, and the server's own words where it does not. To prepare it runs nothing of it, and all
-// that it calls is on the list.
+// unparsed is the error of a statement that our parser does not take: a refusal where the server prepares it, so that
+// nobody repairs a statement which is right, and the server's own words where it does not. To prepare it runs nothing
+// of it, and all that it calls is on the list.
 func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error {
 	statement, perr := h.conn.PrepareContext(ctx, s.SQL())
 	if perr == nil {
@@ -83,7 +84,8 @@ func (h *held) unparsed(ctx context.Context, s *exec.Statement, err error) error
 	var invalid *exec.InvalidError
 	switch own := h.server.dialect.Classify(perr); {
 	case own == nil:
-		return guard.Refuse("statement", "the guard's parser cannot read it, though the server can: write it in another way%s", nearIn(err))
+		return guard.Refuse("statement", "the guard's parser cannot read it, though the server can: "+
+			"write it in another way%s", nearIn(err))
 	case errors.As(own, &invalid) && invalid.Fault == "syntax":
 		return own
 	}
@@ -175,7 +177,8 @@ func (h *held) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec
 const mostLooked = 100_000
 
 // start runs a prepared statement, and tells the types of its columns.
-func (h *held) start(ctx context.Context, statement *sql.Stmt, limit string, args []any) (*sql.Rows, []*sql.ColumnType, error) {
+func (h *held) start(ctx context.Context, statement *sql.Stmt, limit string, args []any) (*sql.Rows, []*sql.ColumnType,
+	error) {
 	if err := h.limit(ctx, limit); err != nil {
 		return nil, nil, err
 	}
@@ -190,12 +193,13 @@ func (h *held) start(ctx context.Context, statement *sql.Stmt, limit string, arg
 	return rows, types, err
 }
 
-// asWritten returns texts of which the first one that the server takes gives the same rows, with values that the driver does not
-// change; nil where the statement itself does.
+// asWritten returns texts of which the first one that the server takes gives the same rows, with values that the driver
+// does not change; nil where the statement itself does.
 //
-// With parseTime the driver makes a time.Time of each date, so that 2024-02-00 is another day, and an hour that its zone skips
-// is another hour. The server writes such dates as text in a statement around this one, and a BIT as a number: MAX of one has
-// the bytes of its digits. There the order of rows stays where a LIMIT stands behind it, as MariaDB and MySQL document.
+// With parseTime the driver makes a time.Time of each date, so that 2024-02-00 is another day, and an hour that its
+// zone skips is another hour. The server writes such dates as text in a statement around this one, and a BIT as a
+// number: MAX of one has the bytes of its digits. There the order of rows stays where a LIMIT stands behind it, as
+// MariaDB and MySQL document.
 func (s *server) asWritten(text string, types []*sql.ColumnType, limit string) []string {
 	inner, outer, changed := make([]string, len(types)), make([]string, len(types)), false
 	for i, t := range types {
@@ -213,7 +217,8 @@ func (s *server) asWritten(text string, types []*sql.ColumnType, limit string) [
 		return nil
 	}
 	// The text may end in a comment, and it may have a LIMIT.
-	begin, end := "WITH stored("+strings.Join(inner, ", ")+") AS ("+text+"\n", ") SELECT "+strings.Join(outer, ", ")+" FROM stored"
+	begin, end := "WITH stored("+strings.Join(inner, ", ")+") AS ("+text+"\n", ") SELECT "+strings.Join(outer, ", ")+
+		" FROM stored"
 	return []string{begin + "LIMIT " + limit + end, begin + end}
 }
 
@@ -234,8 +239,8 @@ func (h *held) around(ctx context.Context, texts []string) (_ *sql.Stmt, err err
 // syntaxError is the number of ER_PARSE_ERROR.
 const syntaxError = 1064
 
-// limit sets sql_select_limit. Behind a fence without a unique order no temporary table is in memory: there MariaDB sorts rows
-// that are alike by their addresses, so that the first of them is another one each time.
+// limit sets sql_select_limit. Behind a fence without a unique order no temporary table is in memory: there MariaDB
+// sorts rows that are alike by their addresses, so that the first of them is another one each time.
 func (h *held) limit(ctx context.Context, rows string) (err error) {
 	var set []variable
 	if rows != h.rows {

@@ -27,7 +27,8 @@ func guarded(t testing.TB, pool *sql.DB, p exec.Policy) *exec.DB {
 
 // TestBrokenViews: a view that the server cannot open is told of once a schema, by name only where the policy has it.
 func TestBrokenViews(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE gone(x INT); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone", "")
+	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE gone(x INT); CREATE VIEW broken AS SELECT x FROM gone; "+
+		"DROP TABLE gone", "")
 	for _, c := range []struct {
 		policy exec.Policy
 		told   int
@@ -46,8 +47,8 @@ func TestBrokenViews(t *testing.T) {
 	}
 }
 
-// TestDroppedInBetween: a table that goes between the plan and the run is a fault of the statement, told as such, and the
-// schema that is read next does not have it.
+// TestDroppedInBetween: a table that goes between the plan and the run is a fault of the statement, told as such, and
+// the schema that is read next does not have it.
 func TestDroppedInBetween(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT); CREATE TABLE u(b INT); INSERT INTO u VALUES (1)", "")
 	db := guarded(t, pool, exec.Policy{})
@@ -86,7 +87,8 @@ func TestStringsForNames(t *testing.T) {
 		{"SELECT `name` FROM t", false, "a name"},
 	} {
 		checked, err := db.Examine(t.Context(), c.sql, exec.ReadOnly{}, names)
-		if err != nil || (len(checked.Findings) > 0) != c.want || c.want && !strings.Contains(checked.Findings[0].Detail, "column `name`") {
+		if err != nil || (len(checked.Findings) > 0) != c.want || c.want && !strings.Contains(checked.Findings[0].Detail,
+			"column `name`") {
 			t.Errorf("%s: %+v, %v (%s)", c.sql, checked.Findings, err, c.why)
 		}
 		_, err = db.Examine(t.Context(), c.sql, exec.ReadOnly{}, names.(interface{ Strict() exec.Check }).Strict())
@@ -168,12 +170,15 @@ func TestOnce(t *testing.T) {
 		why    string
 	}{
 		{exec.Policy{}, "SELECT name FROM users", 1,
-			[]string{"prepare S", "prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "run S", "query SHOW WARNINGS LIMIT 5"}, ""},
+			[]string{"prepare S", "prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "run S",
+				"query SHOW WARNINGS LIMIT 5"}, ""},
 		{exec.Policy{DenyColumns: []string{"users.password"}}, "SELECT name FROM users", 1,
-			[]string{"exec SET @@session.optimizer_trace = 'enabled=on'", "prepare S", "exec SET @@session.optimizer_trace = 'enabled=off'",
+			[]string{"exec SET @@session.optimizer_trace = 'enabled=on'", "prepare S",
+				"exec SET @@session.optimizer_trace = 'enabled=off'",
 				"prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "run S", "query SHOW WARNINGS LIMIT 5"}, "the trace"},
 		{exec.Policy{}, `SELECT "name" FROM users`, 2,
-			[]string{"prepare S", "prepare SELECT `name` FROM users", "prepare EXPLAIN FORMAT=JSON S", "run EXPLAIN FORMAT=JSON S", "prepare S", "run S",
+			[]string{"prepare S", "prepare SELECT `name` FROM users", "prepare EXPLAIN FORMAT=JSON S",
+				"run EXPLAIN FORMAT=JSON S", "prepare S", "run S",
 				"query SHOW WARNINGS LIMIT 5"}, "another one is prepared between, to see whether it is meant"},
 	} {
 		db := dbtest.NewDB(t, pool, counted, exec.Config{Policy: c.policy})
@@ -184,7 +189,8 @@ func TestOnce(t *testing.T) {
 		parsed = 0
 		faults.Fail(func(event string) error {
 			switch {
-			case strings.Contains(event, "FROM users"), strings.HasPrefix(event, "exec SET @@session.optimizer_trace = "), strings.Contains(event, "WARNINGS"):
+			case strings.Contains(event, "FROM users"), strings.HasPrefix(event, "exec SET @@session.optimizer_trace = "),
+				strings.Contains(event, "WARNINGS"):
 				events = append(events, strings.Replace(event, c.sql, "S", 1))
 			}
 			return nil
@@ -219,7 +225,8 @@ func TestPlans(t *testing.T) {
 		"SELECT city, COUNT(*) FROM customers GROUP BY city ORDER BY COUNT(*) DESC",
 		"SELECT id FROM customers WHERE id IN (SELECT customer FROM orders WHERE total > 10)",
 		"SELECT id FROM customers UNION SELECT customer FROM orders",
-		"WITH x AS (SELECT customer, SUM(total) s FROM orders GROUP BY customer) SELECT * FROM x a JOIN x b ON a.customer = b.customer",
+		"WITH x AS (SELECT customer, SUM(total) s FROM orders GROUP BY customer) SELECT * FROM x a JOIN x b " +
+			"ON a.customer = b.customer",
 		"SELECT * FROM v WHERE city = 't3'",
 		"SELECT o.id FROM orders o JOIN customers c ON o.day = c.name WHERE c.id = 5 AND c.city = 't5'",
 		"SELECT `a\nb`.id FROM orders `a\nb` JOIN customers c ON `a\nb`.day = c.name WHERE c.id = 7 AND c.city = 't7'",
@@ -254,7 +261,8 @@ func TestPlans(t *testing.T) {
 	dialecttest.Scans(t, db, []dialecttest.Scan{
 		{SQL: "SELECT c.id FROM customers c WHERE c.id = 7"},
 		{SQL: "SELECT x.id FROM customers x WHERE x.name LIKE '%a'", Want: "customers"},
-		{SQL: "SELECT id FROM (SELECT a.id FROM orders a UNION ALL SELECT b.id FROM customers b) a", Want: "customers orders"},
+		{SQL: "SELECT id FROM (SELECT a.id FROM orders a UNION ALL SELECT b.id FROM customers b) a",
+			Want: "customers orders"},
 		{SQL: "SELECT 1"},
 	})
 	_, err := db.Explain(t.Context(), "SELECT nmae FROM customers")
@@ -272,12 +280,15 @@ func TestReadPlan(t *testing.T) {
 		why  string
 	}{
 		{"", 0, nil, "nothing"},
-		{"{\n  \"query_block\": {\n    \"select_id\": 1,\n    \"cost\": 0.5,\n    \"table\": {\n      \"cost\": 0.25\n    }\n  }\n}", 0.5,
-			[]string{"{", `  "query_block": {`, `    "select_id": 1,`, `    "cost": 0.5,`, `    "table": {`, `      "cost": 0.25`, "    }", "  }", "}"},
+		{"{\n  \"query_block\": {\n    \"select_id\": 1,\n    \"cost\": 0.5,\n    \"table\": {\n      \"cost\": " +
+			"0.25\n    }\n  }\n}", 0.5,
+			[]string{"{", `  "query_block": {`, `    "select_id": 1,`, `    "cost": 0.5,`, `    "table": {`,
+				`      "cost": 0.25`, "    }", "  }", "}"},
 			"a table's cost is a part of the block's"},
 		{"\"select_id\": 1,\n\"cost\": 0.5,\n\"select_id\": 2,\n\"operation\": \"UNION\",\n\"cost\": 1e2\n", 100.5,
 			[]string{`"select_id": 1,`, `"cost": 0.5,`, `"select_id": 2,`, `"operation": "UNION",`, `"cost": 1e2`}, "a union"},
-		{"\"cost_info\": {\n\"query_cost\": \"1.25\"\n}", 1.25, []string{`"cost_info": {`, `"query_cost": "1.25"`, "}"}, "MySQL"},
+		{"\"cost_info\": {\n\"query_cost\": \"1.25\"\n}", 1.25, []string{`"cost_info": {`, `"query_cost": "1.25"`, "}"},
+			"MySQL"},
 		{"\"select_id\": 1,\n\"cost\": 7,\n\"attached_condition\": \"`a\n\"select_id\": 1,\n\"cost\": -9,\n` = 's3cret'\"", 7,
 			[]string{`"select_id": 1,`, `"cost": 7,`, `"select_id": 1,`, `"cost": -9,`}, "a name of three lines"},
 		{"\"sort_key\": \"`t`.`a` = 5\",\n\"index_condition\": \"a = 5\"\n", 0, nil, "what may hold stored values"},

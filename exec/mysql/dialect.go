@@ -88,7 +88,8 @@ func (d Dialect) Guard(c exec.GuardConfig) (exec.Open, error) {
 // SampleRows reads the first rows of t in the order of its primary key, or in the order in which the table stores them.
 // With Spread, a long table whose primary key is one integer is read in several places, as guard.SampleRows does.
 func (d Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, quote, func(kind, column string) string {
 		if !long.MatchString(kind) {

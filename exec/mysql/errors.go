@@ -18,7 +18,8 @@ import (
 // Classify gives a driver error its type. It returns an unknown error unchanged.
 func (Dialect) Classify(err error) error {
 	e, ok := errors.AsType[*driverpkg.MySQLError](err)
-	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
+	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
 	state := string(e.SQLState[:])
@@ -44,14 +45,16 @@ func (Dialect) Classify(err error) error {
 		return refused("function")
 	case is(1116, 1117, 1119, 1436, 1473, 1390):
 		return refused("too-complex")
-	case strings.HasPrefix(state, "08"), e.Number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158, 1159),
+	case strings.HasPrefix(state, "08"), e.Number < 1050 && !is(1048), is(1053, 1077, 1078, 1079, 1080, 1129, 1130, 1158,
+		1159),
 		is(1160, 1161, 1194, 1195, 1696, 1877, 1927, 1932):
 		return err // the server is ill or goes away
 	case is(1064, 1065, 1149):
 		return invalid("syntax")
 	case is(1054, 1146, 1305, 1052, 1051, 1049, 1109, 1066, 1128, 1630, 1356):
 		return &exec.InvalidError{Fault: "schema", Message: e.Message, Name: nameIn(e)}
-	case strings.HasPrefix(state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018, 4019):
+	case strings.HasPrefix(state, "42") && !is(1139), is(1111, 1140, 1222, 1241, 1248, 1582, 4078, 4015, 4016, 4017, 4018,
+		4019):
 		return invalid("compile")
 	}
 	return &exec.InvalidError{Fault: "run", Message: guard.Masked(e.Message, "'\"`", "'\"`")}

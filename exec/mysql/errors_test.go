@@ -49,7 +49,8 @@ func kind(err error) string {
 
 // TestServerErrors: what statements of a server fail with.
 func TestServerErrors(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE t(id INT PRIMARY KEY, name VARCHAR(9), doc TEXT, d DATE); INSERT INTO t VALUES (1, 's3cret', 's3cret [', '2024-01-01');
+	pool, _ := open(t,
+		`CREATE TABLE t(id INT PRIMARY KEY, name VARCHAR(9), doc TEXT, d DATE); INSERT INTO t VALUES (1, 's3cret', 's3cret [', '2024-01-01');
 		CREATE TABLE u(id INT); CREATE VIEW broken AS SELECT id FROM u; DROP TABLE u`, "")
 	c := one(t, pool)
 	for _, q := range []string{"SET max_statement_time = 0.05", "SET lock_wait_timeout = 1", "SET sql_mode = ''"} {
@@ -117,17 +118,23 @@ func TestOtherErrors(t *testing.T) {
 		err       error
 		want, why string
 	}{
-		{server(3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded"), "limit time", "MySQL's own time"},
+		{server(3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded"), "limit time",
+			"MySQL's own time"},
 		{server(1317, "70100", "Query execution was interrupted"), "limit time", "KILL QUERY"},
 		{server(1114, "HY000", "The table '(temporary)' is full"), "limit memory", "tmp_disk_table_size"},
-		{server(1290, "HY000", "The MariaDB server is running with the --max-session-mem-used=1 option so it cannot execute this statement"), "limit memory", ""},
-		{server(1290, "HY000", "The MariaDB server is running with the --read-only option"), "refused not-read-only writes=true", ""},
+		{server(1290, "HY000", "The MariaDB server is running with the --max-session-mem-used=1 option so it cannot "+
+			"execute this statement"), "limit memory", ""},
+		{server(1290, "HY000", "The MariaDB server is running with the --read-only option"),
+			"refused not-read-only writes=true", ""},
 		{server(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction"), "busy", ""},
 		{server(1213, "40001", "Deadlock found"), "busy", ""},
-		{server(1142, "42000", "SELECT command denied to user 'r'@'%' for table `d`.`t`"), "refused table writes=false", "the server's own word"},
-		{server(1143, "42000", "SELECT command denied to user 'r'@'%' for column 'a' in table 't'"), "refused column writes=false", ""},
+		{server(1142, "42000", "SELECT command denied to user 'r'@'%' for table `d`.`t`"), "refused table writes=false",
+			"the server's own word"},
+		{server(1143, "42000", "SELECT command denied to user 'r'@'%' for column 'a' in table 't'"),
+			"refused column writes=false", ""},
 		{server(1436, "HY000", "Thread stack overrun"), "refused too-complex writes=false", ""},
-		{server(4038, "HY000", "Syntax error in JSON text in argument 1 to function 'json_extract' at position 1"), "invalid run", ""},
+		{server(4038, "HY000", "Syntax error in JSON text in argument 1 to function 'json_extract' at position 1"),
+			"invalid run", ""},
 		{server(1045, "28000", "Access denied for user"), "other", "not the statement's fault"},
 		{server(1053, "08S01", "Server shutdown in progress"), "other", ""},
 		{server(1030, "HY000", "Got error 28 from storage engine"), "other", ""},
@@ -229,13 +236,18 @@ two', 'ñ', 'ü', 'r,w', '{"b": 1,  "a": 2}', 'a', x'00ff', 'text', POINT(1, 2),
 
 // valueExpressions are what a statement may make of them.
 var valueExpressions = []string{
-	"1", "'x'", "NULL", "1.50", "1e0", "TRUE", "1 = 1", "SUM(i)", "AVG(i)", "AVG(d2)", "SUM(d)", "COUNT(*)", "MAX(da)", "MAX(ub)", "SUM(ub)", "MIN(f)",
+	"1", "'x'", "NULL", "1.50", "1e0", "TRUE", "1 = 1", "SUM(i)", "AVG(i)", "AVG(d2)", "SUM(d)", "COUNT(*)", "MAX(da)",
+	"MAX(ub)", "SUM(ub)", "MIN(f)",
 	"MAX(bits)",
-	"MAX(dc) / 3", "7 / 2", "7 DIV 2", "GROUP_CONCAT(i)", "JSON_ARRAYAGG(i)", "CONCAT('a', 1)", "MD5('a')", "UNHEX('00ff')", "CHAR(77)",
-	"CAST('a' AS BINARY)", "CAST(1 AS UNSIGNED)", "CAST('2024-01-31' AS DATE)", "CAST('2024-01-31 10:00:00.5' AS DATETIME(1))",
+	"MAX(dc) / 3", "7 / 2", "7 DIV 2", "GROUP_CONCAT(i)", "JSON_ARRAYAGG(i)", "CONCAT('a', 1)", "MD5('a')",
+	"UNHEX('00ff')", "CHAR(77)",
+	"CAST('a' AS BINARY)", "CAST(1 AS UNSIGNED)", "CAST('2024-01-31' AS DATE)",
+	"CAST('2024-01-31 10:00:00.5' AS DATETIME(1))",
 	"DATE_ADD('2024-01-31', INTERVAL 1 DAY)",
-	"TIMEDIFF('10:00:00', '11:30:00')", "YEAR('2024-01-31')", "DATEDIFF('2024-02-01', '2024-01-01')", "MAX(tm)", "COALESCE(NULL, 1.10)", "IF(1, 'a', 1)", "x'41'",
-	"HEX(255)", "RAND(1) < 2", "STDDEV(i)", "MAX(en)", "MAX(js)", "SEC_TO_TIME(1.5)", "UNIX_TIMESTAMP('2024-01-01 00:00:00') > 0", "LAST_DAY('2024-02-01')",
+	"TIMEDIFF('10:00:00', '11:30:00')", "YEAR('2024-01-31')", "DATEDIFF('2024-02-01', '2024-01-01')", "MAX(tm)",
+	"COALESCE(NULL, 1.10)", "IF(1, 'a', 1)", "x'41'",
+	"HEX(255)", "RAND(1) < 2", "STDDEV(i)", "MAX(en)", "MAX(js)", "SEC_TO_TIME(1.5)",
+	"UNIX_TIMESTAMP('2024-01-01 00:00:00') > 0", "LAST_DAY('2024-02-01')",
 }
 
 // TestValues holds the cells to a golden file. They are the same with parseTime in any zone.

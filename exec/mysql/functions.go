@@ -51,13 +51,15 @@ func (w *walker) length(function string, args []ast.ExprNode) {
 		return
 	}
 	v, ok := args[i].(*ast.ValueExprBase)
-	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) && (v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
+	if !ok || (v.Kind() != ast.KindInt64 || v.GetInt64() > mostLength) &&
+		(v.Kind() != ast.KindUint64 || v.GetUint64() > mostLength) {
 		reject("function", "the length that %s makes has to be a number of at most %d", function, mostLength)
 	}
 }
 
 // functions may be called: what they return depends on their arguments, the data and the time alone, and they wait for
-// nothing. database() tells what the schema tells. User, version, server settings, files, locks, sleeps, ciphers and XML (whose errors tell values) are left out.
+// nothing. database() tells what the schema tells. User, version, server settings, files, locks, sleeps, ciphers and
+// XML (whose errors tell values) are left out.
 var functions = strings.Fields(`
 abs acos add_months adddate addtime any_value ascii asin atan atan2 avg bin bin_to_uuid bit_and bit_count bit_length
 bit_or bit_xor ceil ceiling char char_length character_length charset chr coalesce coercibility collation column_check column_exists column_get
@@ -85,9 +87,10 @@ utc_time utc_timestamp uuid uuid_to_bin var_pop var_samp variance week weekday w
 insert_func char_func 'tidb` + "`" + `.(dateliteral 'tidb` + "`" + `.(timeliteral 'tidb` + "`" + `.(timestampliteral
 `)
 
-// parsedAs are names by which the parser calls a function that has another one. They are on the list as they are, so that
-// a function of the database with such a name takes it off.
-var parsedAs = map[string]string{"insert_func": "insert", "char_func": "char", "'tidb`.(dateliteral": "date", "'tidb`.(timeliteral": "time", "'tidb`.(timestampliteral": "timestamp"}
+// parsedAs are names by which the parser calls a function that has another one. They are on the list as they are, so
+// that a function of the database with such a name takes it off.
+var parsedAs = map[string]string{"insert_func": "insert", "char_func": "char", "'tidb`.(dateliteral": "date",
+	"'tidb`.(timeliteral": "time", "'tidb`.(timestampliteral": "timestamp"}
 
 // mostLength is the greatest length that a statement may ask of a function that makes text of a length of its choice.
 const mostLength = 10_000
@@ -100,7 +103,8 @@ var beforeBracket = guard.Set(`all and any as between binary by case char cast c
 	having in intersect into interval is join json_table like limit not numeric on or order over partition path recursive regexp rlike row select some then
 	time datetime timestamp union using values varbinary varchar when where window with xor ties nested set`)
 
-// callsOnlyListed reports whether all words in front of a bracket are those of functions that may be called, or call nothing.
+// callsOnlyListed reports whether all words in front of a bracket are those of functions that may be called, or call
+// nothing.
 func (c *catalog) callsOnlyListed(s *sqltext.Statement) bool {
 	before := ""
 	for t := range s.Tokens() {

@@ -15,20 +15,23 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-const grammarSchema = "CREATE TABLE t(a INT PRIMARY KEY, b TEXT, c DECIMAL(10, 2), d DATETIME, j JSON, f BOOL, FULLTEXT (b)); CREATE TABLE u(a INT, b TEXT);" +
-	"CREATE TABLE part(k INT, v INT) PARTITION BY RANGE (k) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE);" +
+const grammarSchema = "CREATE TABLE t(a INT PRIMARY KEY, b TEXT, c DECIMAL(10, 2), d DATETIME, j JSON, f BOOL, " +
+	"FULLTEXT (b)); CREATE TABLE u(a INT, b TEXT);" +
+	"CREATE TABLE part(k INT, v INT) PARTITION BY RANGE (k) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 " +
+	"VALUES LESS THAN MAXVALUE);" +
 	"CREATE TABLE `odd name`(a INT) WITH SYSTEM VERSIONING; CREATE SQL SECURITY INVOKER VIEW v AS SELECT a, b FROM t;" +
 	"CREATE SQL SECURITY INVOKER VIEW vv AS SELECT v.a, u.b FROM v JOIN u USING (a)"
 
-// unreadHere is the grammar of MariaDB that our parser does not have, by what a statement with it holds. It is refused as such.
+// unreadHere is the grammar of MariaDB that our parser does not have, by what a statement with it holds. It is refused
+// as such.
 var unreadHere = []string{"MEDIAN(", "WITHIN GROUP", "LIMIT 2) FROM", "SYSTEM_TIME", "WITH TIES", "ROWS EXAMINED"}
 
-// TestParser holds our parser and our reading of its trees against the server: for each statement that the server prepares, the
-// tables that the tree names are those without which a user may not prepare it.
+// TestParser holds our parser and our reading of its trees against the server: for each statement that the server
+// prepares, the tables that the tree names are those without which a user may not prepare it.
 //
-// testdata/grammar.txt has statements in the shape of the examples of MariaDB's documentation, by its chapters: expressions, each of
-// which runs as the list of a SELECT and deep inside of another query, and queries, each of which runs as it stands and as a
-// table of another one.
+// testdata/grammar.txt has statements in the shape of the examples of MariaDB's documentation, by its chapters:
+// expressions, each of which runs as the list of a SELECT and deep inside of another query, and queries, each of which
+// runs as it stands and as a table of another one.
 func TestParser(t *testing.T) {
 	pool, dsn := open(t, grammarSchema, "multiStatements=true")
 	db := guarded(t, pool, exec.Policy{})
@@ -37,7 +40,8 @@ func TestParser(t *testing.T) {
 	for _, lacks := range tables {
 		user := "no_" + lacks[:1] + fmt.Sprint(len(lacks))
 		testutil.Value(pool.Exec("CREATE OR REPLACE USER " + user + "@'127.0.0.1'"))(t)
-		testutil.Value(pool.Exec("GRANT CREATE TEMPORARY TABLES ON " + database(t, pool) + ".* TO " + user + "@'127.0.0.1'"))(t)
+		testutil.Value(pool.Exec("GRANT CREATE TEMPORARY TABLES ON " + database(t, pool) + ".* TO " + user +
+			"@'127.0.0.1'"))(t)
 		for _, has := range tables {
 			if has != lacks {
 				testutil.Value(pool.Exec("GRANT SELECT ON `" + has + "` TO " + user + "@'127.0.0.1'"))(t)
@@ -82,9 +86,11 @@ func TestParser(t *testing.T) {
 			return
 		}
 		try(chapter, "SELECT "+text+" FROM t")
-		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM t) s WHERE EXISTS (SELECT 1 FROM `odd name` o WHERE o.a = 1)")
+		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+
+			" AS x FROM t) s WHERE EXISTS (SELECT 1 FROM `odd name` o WHERE o.a = 1)")
 	})
-	t.Logf("%d statements are read as the server reads them; our parser lacks %d, the server %d", compared, unread, unknown)
+	t.Logf("%d statements are read as the server reads them; our parser lacks %d, the server %d", compared, unread,
+		unknown)
 	if compared < 400 {
 		t.Errorf("%d statements were compared", compared)
 	}

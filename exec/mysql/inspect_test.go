@@ -47,15 +47,18 @@ func file(t testing.TB, name string) string {
 	return string(b)
 }
 
-// TestInspectRich holds all that a schema may have to a golden file: TEXTTOSQL_SERVERS=1 go test ./exec/mysql -run InspectRich -update
+// TestInspectRich holds all that a schema may have to a golden file: TEXTTOSQL_SERVERS=1 go test ./exec/mysql -run
+// InspectRich -update
 func TestInspectRich(t *testing.T) {
 	pool, _ := open(t, file(t, "rich.sql"), "")
 	pool.SetMaxOpenConns(1)
-	for _, statement := range []string{"CREATE TEMPORARY TABLE passing(x INT)", "CREATE TEMPORARY TABLE two(b TEXT, other INT)"} {
+	for _, statement := range []string{"CREATE TEMPORARY TABLE passing(x INT)",
+		"CREATE TEMPORARY TABLE two(b TEXT, other INT)"} {
 		exec1(t, pool, statement)
 	}
 	c := testutil.Value(held(t, pool).Catalog(t.Context()))(t)
-	if got := fmt.Sprint(c.Warnings); strings.Count(got, "broken-view") != 1 || !strings.Contains(got, "the view broken is left out") {
+	if got := fmt.Sprint(c.Warnings); strings.Count(got, "broken-view") != 1 ||
+		!strings.Contains(got, "the view broken is left out") {
 		t.Error("warnings:", got)
 	}
 	c.Schema.Default = "" // a number
@@ -63,8 +66,8 @@ func TestInspectRich(t *testing.T) {
 	golden.Check(t, "rich.golden.json", append(got, '\n'))
 }
 
-// TestBrokenViewsByUser: a view that fails at its use is left out, with the reason, for the owner of all and for who only reads; the
-// others are there. No lock on metadata is kept, and nothing of a view runs.
+// TestBrokenViewsByUser: a view that fails at its use is left out, with the reason, for the owner of all and for who
+// only reads; the others are there. No lock on metadata is kept, and nothing of a view runs.
 func TestBrokenViewsByUser(t *testing.T) {
 	const script = `CREATE TABLE t(a INT, b INT);
 CREATE TABLE gone(a INT);
@@ -92,12 +95,15 @@ DROP FUNCTION f`
 		}
 		for _, w := range c.Warnings {
 			if w.Code == "broken-view" {
-				why = append(why, strings.TrimPrefix(strings.Replace(w.Message, " is left out of the schema, since the server cannot open it", "", 1), "the view "))
+				why = append(why,
+					strings.TrimPrefix(strings.Replace(w.Message, " is left out of the schema, since the server cannot open it", "",
+						1), "the view "))
 			}
 		}
 		golden.Equal(t, []string{"fine", "slow", "t"}, names, user)
 		golden.Equal(t, []string{
-			"ghosts: the user as whom it reads (its DEFINER) is gone", "lost_column" + lost, "lost_function" + lost, "lost_table" + lost, "weak" + lost,
+			"ghosts: the user as whom it reads (its DEFINER) is gone", "lost_column" + lost, "lost_function" + lost,
+			"lost_table" + lost, "weak" + lost,
 		}, why, user)
 		exec1(t, owner, "SET lock_wait_timeout = 2")
 		exec1(t, owner, "ALTER TABLE t ADD COLUMN c INT")
@@ -106,7 +112,8 @@ DROP FUNCTION f`
 
 // TestVersion: each change of the schema changes the version, and writing rows does not.
 func TestVersion(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT RETURN 1", "")
+	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); CREATE VIEW v AS SELECT a FROM t; CREATE FUNCTION f() RETURNS INT "+
+		"RETURN 1", "")
 	conn := held(t, pool)
 	version := func() string {
 		v := testutil.Value(conn.Version(t.Context()))(t)
@@ -132,7 +139,8 @@ func TestVersion(t *testing.T) {
 		{"RENAME TABLE u TO w", true, ""},
 		{"CREATE TEMPORARY TABLE passing(x INT)", false, "belongs to one connection"},
 		{"SET GLOBAL event_scheduler = ON", false, ""},
-		{"CREATE EVENT e ON SCHEDULE AT CURRENT_TIMESTAMP + INTERVAL 2 SECOND DO CREATE VIEW v AS SELECT 1 AS a", false, "it runs soon"},
+		{"CREATE EVENT e ON SCHEDULE AT CURRENT_TIMESTAMP + INTERVAL 2 SECOND DO CREATE VIEW v AS SELECT 1 AS a", false,
+			"it runs soon"},
 		{"DO SLEEP(2.1)", true, "it ran"},
 		{"SET GLOBAL event_scheduler = OFF", false, ""},
 		{"ALTER TABLE t RENAME COLUMN b TO c", true, "instant: only the time tells"},
@@ -151,7 +159,8 @@ func TestVersion(t *testing.T) {
 // TestEmptyDatabase: a database without tables has a schema, whose default is its name.
 func TestEmptyDatabase(t *testing.T) {
 	pool, dsn := open(t, "", "")
-	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "mysql" || s.Default != databaseOf(dsn) {
+	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "mysql" ||
+		s.Default != databaseOf(dsn) {
 		t.Errorf("an empty database: %+v", s)
 	}
 }
@@ -179,7 +188,8 @@ func TestGrants(t *testing.T) {
 		return c.Warnings
 	}
 	found := warnings(pool)
-	if len(found) != 1 || found[0].Code != "privileged-user" || !strings.Contains(found[0].Message, "(ALL PRIVILEGES ON *.*)") {
+	if len(found) != 1 || found[0].Code != "privileged-user" ||
+		!strings.Contains(found[0].Message, "(ALL PRIVILEGES ON *.*)") {
 		t.Errorf("root: %v", found)
 	}
 	exec1(t, pool, "CREATE USER IF NOT EXISTS plain@'127.0.0.1' IDENTIFIED BY 'p'")
@@ -260,13 +270,19 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 		want  []int64 // of the first column; nil: the sample is spread
 		why   string
 	}{
-		{"keyed", exec.SampleOptions{Columns: []string{"id"}, Rows: 3}, first(1, 3), "by key, though the index of v holds all that is asked"},
-		{"keyed", exec.SampleOptions{Columns: []string{"v"}, Rows: 2}, []int64{99999, 99998}, "by key and not by the index of v"},
+		{"keyed", exec.SampleOptions{Columns: []string{"id"}, Rows: 3}, first(1, 3),
+			"by key, though the index of v holds all that is asked"},
+		{"keyed", exec.SampleOptions{Columns: []string{"v"}, Rows: 2}, []int64{99999, 99998},
+			"by key and not by the index of v"},
 		{"keyed", exec.SampleOptions{Columns: []string{"id", "w"}, Rows: 100, Spread: true, Seed: 7, Cut: 9}, nil, "spread"},
-		{"keyed", exec.SampleOptions{Columns: []string{"id"}, Rows: 5, Spread: true, Seed: 8, Count: 1000}, nil, "five places"},
-		{"heap", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{4999, 4998, 4997}, "no key: as stored, and not by the index of v"},
-		{"named", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{1, 10, 100}, "a key of text: by key"},
-		{"gaps", exec.SampleOptions{Columns: []string{"id"}, Rows: 100, Spread: true}, first(1, 100), "too few rows in the parts: the first rows"},
+		{"keyed", exec.SampleOptions{Columns: []string{"id"}, Rows: 5, Spread: true, Seed: 8, Count: 1000}, nil,
+			"five places"},
+		{"heap", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{4999, 4998, 4997},
+			"no key: as stored, and not by the index of v"},
+		{"named", exec.SampleOptions{Columns: []string{"v"}, Rows: 3, Spread: true}, []int64{1, 10, 100},
+			"a key of text: by key"},
+		{"gaps", exec.SampleOptions{Columns: []string{"id"}, Rows: 100, Spread: true}, first(1, 100),
+			"too few rows in the parts: the first rows"},
 		{"huge", exec.SampleOptions{Columns: []string{"id"}, Rows: 1, Spread: true}, []int64{1}, "a key that is no int64"},
 		{"empty", exec.SampleOptions{Columns: []string{"id"}, Rows: 3, Spread: true, Count: 9}, []int64{}, ""},
 		{"v", exec.SampleOptions{Columns: []string{"id", "w"}, Rows: 3, Spread: true}, first(1, 3), "a view"},
@@ -296,7 +312,8 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 			}
 			continue
 		}
-		if len(ids) != test.o.Rows || ids[len(ids)-1] < 16000 || test.o.Count > 0 && (got.Count != 1000 || !got.CountAtLeast) {
+		if len(ids) != test.o.Rows || ids[len(ids)-1] < 16000 || test.o.Count > 0 &&
+			(got.Count != 1000 || !got.CountAtLeast) {
 			t.Errorf("%s (%s): %d rows, %v, count %d", test.table, test.why, len(ids), ids, got.Count)
 		}
 		if len(got.Rows[0]) > 1 && got.Rows[0][1] != strings.Repeat("é", 9) {
@@ -304,8 +321,10 @@ CREATE VIEW v AS SELECT id, w FROM keyed`, "")
 		}
 	}
 	table, _ := s.Lookup("", "blobs")
-	got, err := mysql.Dialect{}.SampleRows(t.Context(), run, *table, exec.SampleOptions{Columns: []string{"b", "n"}, Rows: 1, Cut: 4})
-	if diff := cmp.Diff([][]any{{[]byte("xxxx"), result.Decimal("12345678901234567890123456789012345")}}, got.Rows); err != nil || diff != "" {
+	got, err := mysql.Dialect{}.SampleRows(t.Context(), run, *table, exec.SampleOptions{Columns: []string{"b", "n"},
+		Rows: 1, Cut: 4})
+	if diff := cmp.Diff([][]any{{[]byte("xxxx"), result.Decimal("12345678901234567890123456789012345")}},
+		got.Rows); err != nil || diff != "" {
 		t.Errorf("a blob and a number: %v\n%s", err, diff)
 	}
 }

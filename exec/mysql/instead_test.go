@@ -34,8 +34,10 @@ func TestInstead(t *testing.T) {
 			"COLUMN_GET(b, 'hue' AS CHAR(9) CHARACTER SET utf8mb4), COLUMN_JSON(b), COLUMN_EXISTS(b, 'hue') FROM t",
 		"SELECT DATE_FORMAT(d, '%Y-%m-01'), STR_TO_DATE('2024-01-02', '%Y-%m-%d'), EXTRACT(YEAR FROM d), "+
 			"TIMESTAMPDIFF(YEAR, d, d), LAST_DAY(d), UNIX_TIMESTAMP(d) FROM t",
-		"WITH RECURSIVE seq(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < 10) SELECT ROUND(EXP(SUM(LN(n)))) FROM seq",
-		"SELECT CONCAT('[', GROUP_CONCAT(JSON_QUOTE(version) ORDER BY version SEPARATOR ','), ']'), SUM(a > 1), JSON_OBJECTAGG(version, a) FROM t",
+		"WITH RECURSIVE seq(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < 10) SELECT ROUND(EXP(SUM(LN(n)))) "+
+			"FROM seq",
+		"SELECT CONCAT('[', GROUP_CONCAT(JSON_QUOTE(version) ORDER BY version SEPARATOR ','), ']'), SUM(a > 1), "+
+			"JSON_OBJECTAGG(version, a) FROM t",
 		"SELECT v FROM t, JSON_TABLE('[1]', '$[*]' COLUMNS (v VARCHAR(100) PATH '$')) j",
 	)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/texttosql/texttosql/internal/dialecttest"
 )
 
-// TestLineage: views of each kind, a partitioned table, one of system versions, and a table of an engine that reads others.
-// FEDERATED, SPIDER and CONNECT are as MERGE is: no engine but those that keep rows of their own is read under rules.
+// TestLineage: views of each kind, a partitioned table, one of system versions, and a table of an engine that reads
+// others. FEDERATED, SPIDER and CONNECT are as MERGE is: no engine but those that keep rows of their own is read under
+// rules.
 func TestLineage(t *testing.T) {
 	const (
 		views  = "error error error | own,own all,all refused,refused | own,own all,all refused,refused"
@@ -33,6 +34,7 @@ INSERT INTO past SELECT * FROM sales;
 		{"a view over it", "v_m", "sales", "m_sales", others},
 		{"a partitioned table and none of its own", "parts", "sales", "",
 			"own,own own,all own,refused | all,own all,all all,refused | refused,own refused,all refused,refused"},
-		{"a table of system versions", "past", "sales", "", "own,own own,all own,refused | all,own all,all all,refused | refused,own refused,all refused,refused"},
+		{"a table of system versions", "past", "sales", "",
+			"own,own own,all own,refused | all,own all,all all,refused | refused,own refused,all refused,refused"},
 	}...)
 }

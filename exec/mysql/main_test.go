@@ -61,8 +61,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// engine is MariaDB for the suite, by parameters of the DSN and a user: "root", "boss", who owns everything, or "reader",
-// who may only select.
+// engine is MariaDB for the suite, by parameters of the DSN and a user: "root", "boss", who owns everything, or
+// "reader", who may only select.
 func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      mysql.Dialect{},
@@ -74,7 +74,8 @@ func engine(parameters, user string) exectest.Engine {
 			owner, dsn := open(t, script, "multiStatements=true")
 			_, name, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
 			for _, grant := range []string{
-				"CREATE USER IF NOT EXISTS reader@'127.0.0.1', boss@'127.0.0.1'", "GRANT SELECT, SHOW VIEW ON " + name + ".* TO reader@'127.0.0.1'",
+				"CREATE USER IF NOT EXISTS reader@'127.0.0.1', boss@'127.0.0.1'", "GRANT SELECT, SHOW VIEW ON " + name +
+					".* TO reader@'127.0.0.1'",
 				"GRANT ALL ON *.* TO boss@'127.0.0.1' WITH GRANT OPTION",
 			} {
 				testutil.Value(owner.Exec(grant))(t)
@@ -95,9 +96,11 @@ func engine(parameters, user string) exectest.Engine {
 func stateOf(ctx context.Context, conn *sql.Conn) (string, error) {
 	return dbtest.Lines(ctx, conn,
 		"SELECT CONCAT(VARIABLE_NAME, ' = ', IFNULL(VARIABLE_VALUE, 'NULL')) FROM information_schema.SESSION_VARIABLES"+
-			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', 'PSEUDO_THREAD_ID',"+
+			" WHERE VARIABLE_NAME NOT IN ('TIMESTAMP', 'RAND_SEED1', 'RAND_SEED2', 'LAST_INSERT_ID', 'INSERT_ID', 'IDENTITY', "+
+			"'PSEUDO_THREAD_ID',"+
 			" 'WARNING_COUNT', 'ERROR_COUNT') ORDER BY 1",
-		"SELECT @@in_transaction, DATABASE(), CURRENT_USER()", "SELECT GROUP_CONCAT(VARIABLE_NAME) FROM information_schema.USER_VARIABLES",
+		"SELECT @@in_transaction, DATABASE(), CURRENT_USER()",
+		"SELECT GROUP_CONCAT(VARIABLE_NAME) FROM information_schema.USER_VARIABLES",
 	)
 }
 
@@ -108,15 +111,20 @@ var locks = []string{"x", "v", "fromfunc", "l", "a", "t1"}
 // of the server, files.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	tables, err := dbtest.Texts(ctx, owner,
-		"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
+		"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' "+
+			"ORDER BY 1")
 	if err != nil {
 		return "", err
 	}
 	whats := []string{
-		"SELECT 'relation', TABLE_NAME, TABLE_TYPE, CREATE_TIME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 2",
-		"SELECT 'routine', ROUTINE_NAME, ROUTINE_TYPE, LAST_ALTERED FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() ORDER BY 2, 3",
-		"SELECT 'user', USER, HOST FROM mysql.user ORDER BY 2, 3", "SELECT 'databases', COUNT(*) FROM information_schema.SCHEMATA",
-		"SELECT 'global', VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%gtid%'" +
+		"SELECT 'relation', TABLE_NAME, TABLE_TYPE, CREATE_TIME, TABLE_COMMENT FROM information_schema.TABLES " +
+			"WHERE TABLE_SCHEMA = DATABASE() ORDER BY 2",
+		"SELECT 'routine', ROUTINE_NAME, ROUTINE_TYPE, LAST_ALTERED FROM information_schema.ROUTINES " +
+			"WHERE ROUTINE_SCHEMA = DATABASE() ORDER BY 2, 3",
+		"SELECT 'user', USER, HOST FROM mysql.user ORDER BY 2, 3",
+		"SELECT 'databases', COUNT(*) FROM information_schema.SCHEMATA",
+		"SELECT 'global', VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES " +
+			"WHERE VARIABLE_NAME NOT LIKE '%gtid%'" +
 			" AND VARIABLE_NAME NOT LIKE 'innodb_buffer_pool%' ORDER BY 2",
 	}
 	for _, name := range tables {
@@ -137,7 +145,8 @@ func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
 	}
 	files, err := os.ReadDir("/tmp")
 	for _, f := range files {
-		if name := f.Name(); name == "x" || strings.HasPrefix(name, "x.") || strings.HasPrefix(name, "x_") { // as the payloads name theirs
+		// as the payloads name theirs
+		if name := f.Name(); name == "x" || strings.HasPrefix(name, "x.") || strings.HasPrefix(name, "x_") {
 			out += "file " + f.Name() + "\n"
 		}
 	}
@@ -198,7 +207,8 @@ func BenchmarkVersion(b *testing.B) {
 }
 
 func ExampleDialect() {
-	d := mysql.Dialect{MariaDB: true} // for texttosql.WithDialect, or exec.New with a pool of github.com/go-sql-driver/mysql
+	// for texttosql.WithDialect, or exec.New with a pool of github.com/go-sql-driver/mysql
+	d := mysql.Dialect{MariaDB: true}
 	l := d.Language()
 	fmt.Println(l.Name, l.Title, l.Quote("order items"))
 	// Output: mysql MariaDB `order items`

@@ -40,7 +40,9 @@ func (s *server) isMariaDB(ctx context.Context, conn *sql.Conn) (bool, error) {
 		text string
 		day  any
 	)
-	err := guard.QueryEach(ctx, conn, "SELECT VERSION(), CURRENT_DATE", func(scan func(...any) error) error { return scan(&text, &day) })
+	err := guard.QueryEach(ctx, conn, "SELECT VERSION(), CURRENT_DATE", func(scan func(...any) error) error {
+		return scan(&text, &day)
+	})
 	isMaria := strings.Contains(strings.ToLower(text), "mariadb")
 	if err == nil {
 		_, parses := day.(time.Time)
@@ -61,11 +63,12 @@ type place struct {
 // first are the first columns of the query of open. The settings stand behind them.
 type first struct{ transaction, mode, charset, database, folds, user, role, zone sql.NullString }
 
-const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_case_table_names, CURRENT_USER(), CURRENT_ROLE(), " +
+const firstColumns = ", @@sql_mode, @@character_set_client, DATABASE(), @@lower_case_table_names, CURRENT_USER(), " +
+	"CURRENT_ROLE(), " +
 	"IF(@@session.time_zone = 'SYSTEM', @@system_time_zone, @@session.time_zone)"
 
-// open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that it
-// sends is ours.
+// open implements exec.Open: it looks at the connection and changes its settings, in two round trips. Everything that
+// it sends is ours.
 func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration) (o exec.GuardedConn, err error) {
 	h := &held{server: s, conn: conn, rows: noLimit}
 	drop := true // where the driver panics too
@@ -125,7 +128,8 @@ func (s *server) open(ctx context.Context, conn *sql.Conn, timeout time.Duration
 	if err := h.set(ctx, set...); err != nil {
 		return o, err
 	}
-	h.where = fmt.Sprintf("%q %d %t %q %q %q", h.at.database, h.at.mode, h.at.folds, h.at.zone, f.user.String, f.role.String)
+	h.where = fmt.Sprintf("%q %d %t %q %q %q", h.at.database, h.at.mode, h.at.folds, h.at.zone, f.user.String,
+		f.role.String)
 	o.Conn, o.Place, o.EndUse, o.Compared = h, h.where, h.endUse, h.compared
 	return o, nil
 }
@@ -189,7 +193,8 @@ func (d Dialect) place(f first) (p place, err error) {
 		mode("NO_BACKSLASH_ESCAPES", "NoBackslashEscapes", d.NoBackslashEscapes),
 		{!strings.HasPrefix(f.charset.String, "utf8"), "the character set of the connection is " + f.charset.String +
 			", in which bytes of a letter may be read as a quote", "open it with charset=utf8mb4"},
-		{p.database == "", "the connection has no database", "name one behind the slash of the DSN: user@tcp(host:3306)/shop"},
+		{p.database == "", "the connection has no database",
+			"name one behind the slash of the DSN: user@tcp(host:3306)/shop"},
 		{slices.Contains(systems, schema.FoldCase(p.database)), "the database of the connection is " + p.database +
 			", one of the server's own", "name another one behind the slash of the DSN"},
 	} {

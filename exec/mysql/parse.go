@@ -24,21 +24,27 @@ var castTypes = map[string]string{
 }
 
 // isUnit tells the units of an interval.
-var isUnit = regexp.MustCompile(`^(?:(?:day|hour|minute|second)_)?(?:microsecond|second|minute|hour|day|week|month|quarter|year)$|^year_month$`)
+var isUnit = regexp.MustCompile(
+	`^(?:(?:day|hour|minute|second)_)?(?:microsecond|second|minute|hour|day|week|month|quarter|year)$|^year_month$`)
 
 // unreserved are names to MariaDB, unless a bracket follows, and keywords to MySQL 8 or the parser.
-var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank groups system " +
-	"function empty of cube array database external generated get ilike lateral option qualify row stored tablesample until virtual")
+var unreserved = guard.Set("rank dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist " +
+	"percent_rank groups system " +
+	"function empty of cube array database external generated get ilike lateral option qualify row stored tablesample " +
+	"until virtual")
 
 // unread is grammar of MariaDB that the parser does not have, and what to write.
 var unread = []struct {
 	words  *regexp.Regexp
 	advice string
 }{
-	{regexp.MustCompile(`(?is)\bgroup_concat\s*\(.*\blimit\b`), "GROUP_CONCAT with a LIMIT: take the rows of a subquery with the LIMIT"},
-	{regexp.MustCompile(`(?is)\bfor\s+(?:system_time|portion)\b`), "FOR SYSTEM_TIME: compare the columns row_start and row_end"},
+	{regexp.MustCompile(`(?is)\bgroup_concat\s*\(.*\blimit\b`),
+		"GROUP_CONCAT with a LIMIT: take the rows of a subquery with the LIMIT"},
+	{regexp.MustCompile(`(?is)\bfor\s+(?:system_time|portion)\b`),
+		"FOR SYSTEM_TIME: compare the columns row_start and row_end"},
 	{regexp.MustCompile(`(?is)\bwithin\s+group\b`), "WITHIN GROUP: number the rows with ROW_NUMBER"},
-	{regexp.MustCompile(`(?is)\bmedian\s*\(.*\)\s*over\b`), "MEDIAN … OVER: number the rows with ROW_NUMBER, and take the AVG of the middle ones"},
+	{regexp.MustCompile(`(?is)\bmedian\s*\(.*\)\s*over\b`),
+		"MEDIAN … OVER: number the rows with ROW_NUMBER, and take the AVG of the middle ones"},
 	{regexp.MustCompile(`(?is)\bjson_arrayagg\s*\(.*\border\s+by\b`),
 		"JSON_ARRAYAGG with an ORDER BY: write CONCAT('[', GROUP_CONCAT(JSON_QUOTE(x) ORDER BY x SEPARATOR ','), ']')"},
 	{regexp.MustCompile(`(?is)\bwith\s+ties\b`), "WITH TIES: compare with the last row that counts"},
@@ -46,15 +52,16 @@ var unread = []struct {
 	{regexp.MustCompile(`(?is)\bwith\b.*\bcycle\b.*\brestrict\b`), "CYCLE … RESTRICT: bound the recursion with a counter"},
 }
 
-// unreadable is the error for a text that the parser does not take: that of the parser, if the text has the words of MariaDB
-// alone, so that nobody repairs a statement which is right.
+// unreadable is the error for a text that the parser does not take: that of the parser, if the text has the words of
+// MariaDB alone, so that nobody repairs a statement which is right.
 func unreadable(text string, err error) error {
 	for _, u := range unread {
 		if u.words.MatchString(text) {
 			return guard.Refuse("statement", "the guard's parser does not know %s", u.advice)
 		}
 	}
-	return &exec.InvalidError{Fault: "syntax", Message: "You have an error in your SQL syntax: " + strings.TrimSpace(err.Error())}
+	return &exec.InvalidError{Fault: "syntax", Message: "You have an error in your SQL syntax: " +
+		strings.TrimSpace(err.Error())}
 }
 
 // nearText is where the parser stopped.
@@ -101,8 +108,8 @@ func origin(edits []edit, pos int) int {
 
 // forParser returns a text as the parser takes it, which knows neither the types INT and VARCHAR of casts nor VALUES
 // without ROW, and refuses one that it would read too often. It reads twice, at worst: a bracket that leads to a second
-// one and then to a query; the arguments of JSON_VALUE; and what stands behind INTERVAL, which is a literal and its unit
-// or an expression, until the next comma.
+// one and then to a query; the arguments of JSON_VALUE; and what stands behind INTERVAL, which is a literal and its
+// unit or an expression, until the next comma.
 func forParser(s *sqltext.Statement) (string, []edit) {
 	r := newRewriter(s)
 	for i := 0; i < r.Len(); i++ {
@@ -172,8 +179,8 @@ func (r *rewriter) write(pos int, what string, end int) {
 	r.edits = append(r.edits, edit{r.out.Len(), end})
 }
 
-// fetch writes OFFSET n ROWS FETCH NEXT n ROWS ONLY, or a part of it, as the LIMIT that says the same. It returns the token
-// behind it; 0 where something else begins with token i.
+// fetch writes OFFSET n ROWS FETCH NEXT n ROWS ONLY, or a part of it, as the LIMIT that says the same. It returns the
+// token behind it; 0 where something else begins with token i.
 func (r *rewriter) fetch(i int) (end int) {
 	rows := func(k int) bool { return r.word(k) == "row" || r.word(k) == "rows" }
 	number := func(k int) bool { return r.Token(k).Kind == sqltext.Number }
@@ -198,8 +205,8 @@ func (r *rewriter) fetch(i int) (end int) {
 	return end
 }
 
-// gotten leaves out the type of COLUMN_GET(d, 'name' AS CHAR(9)). It returns the token behind it; 0 where something else begins with
-// token i.
+// gotten leaves out the type of COLUMN_GET(d, 'name' AS CHAR(9)). It returns the token behind it; 0 where something
+// else begins with token i.
 func (r *rewriter) gotten(i int) (end int) {
 	if !r.in.gets || r.word(i) != "as" {
 		return 0
@@ -258,7 +265,8 @@ func (r *rewriter) bracket(i int) {
 		if before == "json_value" || r.leads[i] && r.Raw(i+1) == "(" {
 			r.in.depth++
 		}
-		r.in = level{depth: r.in.depth, inside: r.in.depth, gets: before == "column_get", casts: before == "cast" || before == "convert"}
+		r.in = level{depth: r.in.depth, inside: r.in.depth, gets: before == "column_get", casts: before == "cast" ||
+			before == "convert"}
 	case ")":
 		if last := len(r.open) - 1; last >= 0 {
 			r.in, r.open = r.open[last], r.open[:last]
@@ -271,8 +279,8 @@ func (r *rewriter) bracket(i int) {
 	}
 }
 
-// beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind others
-// it is the function of MySQL.
+// beginsQuery are the words behind which VALUES begins a query, as it does at the start and behind brackets. Behind
+// others it is the function of MySQL.
 var beginsQuery = guard.Set("union except intersect all distinct")
 
 // count counts how often the parser reads a token.

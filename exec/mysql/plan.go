@@ -72,12 +72,17 @@ func (h *held) traced(ctx context.Context, s *exec.Statement) error {
 // onlyViews reports whether a statement names nothing but views without a column that is denied, and the definitions of
 // those and of the views under them are known.
 func onlyViews(n *guard.Names) bool {
-	return !slices.ContainsFunc(n.Relations(), func(r *guard.Relation) bool { return !r.View || r.Hides() || !isDefined(r) })
+	return !slices.ContainsFunc(n.Relations(), func(r *guard.Relation) bool {
+		return !r.View || r.Hides() || !isDefined(r)
+	})
 }
 
-// isDefined reports whether all views under r have a definition that is known. Permit refused views that read themselves.
+// isDefined reports whether all views under r have a definition that is known. Permit refused views that read
+// themselves.
 func isDefined(r *guard.Relation) bool {
-	return !r.View || r.Body != nil && !slices.ContainsFunc(r.Body.Relations(), func(r *guard.Relation) bool { return !isDefined(r) })
+	return !r.View || r.Body != nil && !slices.ContainsFunc(r.Body.Relations(), func(r *guard.Relation) bool {
+		return !isDefined(r)
+	})
 }
 
 // collect adds what names stand for relations in a statement and in the views that it reads, in lower case; nil stands
@@ -94,8 +99,8 @@ func collect(aliases map[string][]*guard.Relation, n *guard.Names) {
 	}
 }
 
-// denies reports whether qualifier.column may be a denied column. A qualifier that the statement does not have may stand
-// for any table.
+// denies reports whether qualifier.column may be a denied column. A qualifier that the statement does not have may
+// stand for any table.
 func (h *held) denies(aliases map[string][]*guard.Relation, qualifier, column string) bool {
 	relations, ok := aliases[qualifier]
 	if !ok {
@@ -123,7 +128,8 @@ func (h *held) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 }
 
 // costs match what each query block costs. The text of a statement may add to their sum, and takes nothing away.
-var costs = regexp.MustCompile(`"(?:select_id": \d+,\s+"(?:operation": "\w+",\s+")?cost": ([\d.e+-]+)|query_cost": "([\d.]+)")`)
+var costs = regexp.MustCompile(
+	`"(?:select_id": \d+,\s+"(?:operation": "\w+",\s+")?cost": ([\d.e+-]+)|query_cost": "([\d.]+)")`)
 
 // aliased and whole match a table's alias, and that all of its rows, or all entries of an index, are read.
 var (
@@ -161,9 +167,9 @@ func readPlan(text string, aliases map[string][]*guard.Relation) (p exec.Plan) {
 	return p
 }
 
-// mayTell reports whether a line of a plan may hold stored values: where a key finds one row of a table, the server reads
-// it first and writes its values into the conditions of the others. A name with a line break carries a condition on to
-// the next line, which then has the backtick behind the name.
+// mayTell reports whether a line of a plan may hold stored values: where a key finds one row of a table, the server
+// reads it first and writes its values into the conditions of the others. A name with a line break carries a condition
+// on to the next line, which then has the backtick behind the name.
 func mayTell(line string) bool {
 	key, _, _ := strings.Cut(strings.TrimSpace(line), `":`)
 	return strings.HasSuffix(key, "condition") || key == `"sort_key` || strings.ContainsAny(line, "'`")

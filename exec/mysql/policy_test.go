@@ -33,7 +33,8 @@ CREATE VIEW v_hash AS SELECT twice FROM users;
 CREATE VIEW v_under AS SELECT pw FROM v_users;
 CREATE VIEW v_count AS SELECT COUNT(*) AS n FROM users`
 
-// TestPolicy: what is denied is read in no way, and what is not denied is read, beside what exectest asks of every engine.
+// TestPolicy: what is denied is read in no way, and what is not denied is read, beside what exectest asks of every
+// engine.
 func TestPolicy(t *testing.T) {
 	pool, _ := open(t, people, "")
 	columns := exec.Policy{DenyColumns: []string{"users.password", "token"}}
@@ -63,7 +64,8 @@ func TestPolicy(t *testing.T) {
 		{columns, "SELECT 1 FROM users GROUP BY name HAVING MAX(password) > 'a'", "column", "its comparison"},
 		{columns, "SELECT a.id FROM users a JOIN users b USING (password)", "column", "its comparison"},
 		{columns, "SELECT a.id FROM users a NATURAL JOIN t", "column", "may compare it"},
-		{columns, "SELECT id FROM t JOIN users ON a = id AND (SELECT password FROM users LIMIT 1) > 'a'", "column", "further down"},
+		{columns, "SELECT id FROM t JOIN users ON a = id AND (SELECT password FROM users LIMIT 1) > 'a'", "column",
+			"further down"},
 		{columns, "WITH c(p) AS (SELECT token FROM users) SELECT p FROM c", "column", "by another name"},
 		{columns, "SELECT name FROM users USE INDEX (by_password)", "column", "its order"},
 		{columns, "SELECT id FROM v_users", "table", "whole"},
@@ -74,9 +76,12 @@ func TestPolicy(t *testing.T) {
 		{tables, "SELECT 1 FROM v_over", "table", "a view over a view over it"},
 		{tables, "WITH users AS (SELECT 1 AS x) SELECT x FROM users", "", "a name of the statement's own"},
 		{tables, "WITH users AS (SELECT * FROM users) SELECT 1 FROM users", "table", "but not inside"},
-		{tables, "WITH RECURSIVE users AS (SELECT 1 AS x UNION SELECT x FROM users) SELECT x FROM users", "table", "refused, as it may be the table"},
-		{tables, "SELECT (WITH users AS (SELECT 1 AS x) SELECT x FROM users) FROM users", "table", "the name ends with its subquery"},
-		{tables, "WITH a AS (SELECT 1 FROM users), users AS (SELECT 1) SELECT 1 FROM a", "table", "the name begins behind its text"},
+		{tables, "WITH RECURSIVE users AS (SELECT 1 AS x UNION SELECT x FROM users) SELECT x FROM users", "table",
+			"refused, as it may be the table"},
+		{tables, "SELECT (WITH users AS (SELECT 1 AS x) SELECT x FROM users) FROM users", "table",
+			"the name ends with its subquery"},
+		{tables, "WITH a AS (SELECT 1 FROM users), users AS (SELECT 1) SELECT 1 FROM a", "table",
+			"the name begins behind its text"},
 	} {
 		db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{Policy: revealed(tt.policy)})
 		_, err := db.Query(t.Context(), tt.sql)
@@ -99,7 +104,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// withoutNames is the dialect without what the names of a statement say about the policy. Only the server's trace is left.
+// withoutNames is the dialect without what the names of a statement say about the policy. Only the server's trace is
+// left.
 func withoutNames() exec.Dialect {
 	found := map[string]*guard.Names{}
 	return exectest.Change(mysql.Dialect{}, exectest.Changes{
@@ -126,7 +132,8 @@ func TestNewColumn(t *testing.T) {
 		"CREATE OR REPLACE VIEW v_ok AS SELECT id, password AS name FROM users"} {
 		testutil.Value(pool.Exec(change))(t)
 	}
-	for _, sql := range []string{"SELECT * FROM t", "SELECT password FROM t", "SELECT * FROM late", "SELECT * FROM v_ok", "SELECT name FROM v_over"} {
+	for _, sql := range []string{"SELECT * FROM t", "SELECT password FROM t", "SELECT * FROM late", "SELECT * FROM v_ok",
+		"SELECT name FROM v_over"} {
 		if _, err := s.Query(t.Context(), sql); !errors.As(err, new(*exec.RefusedError)) {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -218,12 +225,14 @@ func TestWithoutTree(t *testing.T) {
 		}
 	}
 	var rows, next int
-	if err := pool.QueryRow("SELECT (SELECT COUNT(*) FROM t), NEXT VALUE FOR s").Scan(&rows, &next); err != nil || rows != 5 || next != 1 {
+	if err := pool.QueryRow("SELECT (SELECT COUNT(*) FROM t), NEXT VALUE FOR s").Scan(&rows, &next); err != nil ||
+		rows != 5 || next != 1 {
 		t.Errorf("%d rows, sequence at %d, %v", rows, next, err)
 	}
 	ran := 0
 	for _, p := range hostile() {
-		if p.Expect != "refuse" || strings.Contains(p.SQL, "OUTFILE") || strings.Contains(p.SQL, "DUMPFILE") || strings.Contains(p.SQL, "SLEEP") ||
+		if p.Expect != "refuse" || strings.Contains(p.SQL, "OUTFILE") || strings.Contains(p.SQL, "DUMPFILE") ||
+			strings.Contains(p.SQL, "SLEEP") ||
 			strings.Contains(p.SQL, "BENCHMARK") || strings.Contains(p.SQL, "WAIT") {
 			continue // they write files or wait
 		}
@@ -237,14 +246,16 @@ func TestWithoutTree(t *testing.T) {
 	}
 }
 
-// TestReaderOfViews: to a user who is not the definer of a view the server does not show what a statement over it reads.
-// Where it names views alone, their definitions tell.
+// TestReaderOfViews: to a user who is not the definer of a view the server does not show what a statement over it
+// reads. Where it names views alone, their definitions tell.
 func TestReaderOfViews(t *testing.T) {
-	owner, dsn := open(t, people+`; CREATE VIEW names AS SELECT id, name FROM users; CREATE VIEW upper_names AS SELECT UPPER(name) AS n FROM names;
+	owner, dsn := open(t,
+		people+`; CREATE VIEW names AS SELECT id, name FROM users; CREATE VIEW upper_names AS SELECT UPPER(name) AS n FROM names;
 		CREATE VIEW words AS SELECT id, password AS word FROM users; CREATE SQL SECURITY INVOKER VIEW own AS SELECT id, name FROM users;
 		CREATE VIEW shown AS SELECT id AS a, name AS password FROM users`, "multiStatements=true")
 	_, database, _ := strings.Cut(strings.TrimSuffix(dsn, "?multiStatements=true"), "/")
-	exec1(t, owner, "CREATE OR REPLACE USER viewer@'127.0.0.1'; GRANT SELECT, SHOW VIEW ON "+database+".* TO viewer@'127.0.0.1'")
+	exec1(t, owner, "CREATE OR REPLACE USER viewer@'127.0.0.1'; GRANT SELECT, SHOW VIEW ON "+database+
+		".* TO viewer@'127.0.0.1'")
 	pool := testutil.Value(sql.Open("mysql", strings.Replace(dsn, "root@", "viewer@", 1)))(t)
 	defer pool.Close()
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"password"}})
@@ -255,7 +266,8 @@ func TestReaderOfViews(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"SELECT name FROM names", "SELECT * FROM names", "SELECT n FROM upper_names JOIN names ON n = name", "SELECT * FROM names AS x NATURAL JOIN names AS y",
+		"SELECT name FROM names", "SELECT * FROM names", "SELECT n FROM upper_names JOIN names ON n = name",
+		"SELECT * FROM names AS x NATURAL JOIN names AS y",
 		"WITH c AS (SELECT n FROM upper_names) SELECT count(*) FROM c", "SELECT own.name FROM own JOIN t ON t.a = own.id",
 	} {
 		if got, err := db.Query(t.Context(), text); err != nil || len(got.Rows) == 0 {
@@ -272,11 +284,13 @@ func TestReaderOfViews(t *testing.T) {
 
 // TestSecrets: a generated column that shows a secret one is left out like it, and so is a view over either.
 func TestSecrets(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
+	pool, _ := open(t,
+		`CREATE TABLE people(id INT, name TEXT, password TEXT, shown TEXT AS (CONCAT(password, '!')) VIRTUAL,
 		again TEXT AS (UPPER(shown)) STORED, hello TEXT AS (CONCAT('hello ', name)));
 		CREATE VIEW front AS SELECT id, again AS a FROM people; CREATE VIEW names AS SELECT hello FROM people`, "")
 	s := testutil.Value(guarded(t, pool, exec.Policy{Reveal: []string{}}).Schema(t.Context()))(t)
-	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"}, dbtest.Columns(s)); diff != "" {
+	if diff := cmp.Diff([]string{"names.hello", "people.hello", "people.id", "people.name"},
+		dbtest.Columns(s)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -47,13 +47,15 @@ WHERE CONSTRAINT_SCHEMA = DATABASE() AND t.CONSTRAINT_TYPE = 'CHECK' ORDER BY t.
 
 // objects reads what the database has, tables, views, the definitions of views and routines, and makes a version of it.
 // The LIMIT beats the sql_select_limit of a statement that ran before.
-func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string, err error) {
+func (h *held) objects(ctx context.Context, order string, take func(kind, name, text, engine string)) (version string,
+	err error) {
 	var lines []string // sorted here: the server would write them into a table for that
 	err = h.inspect(ctx, objectsQuery+order+" LIMIT "+noLimit, func(scan func(...any) error) error {
 		var kind, name, changed, text, engine sql.NullString
 		err := scan(&kind, &name, &changed, &text, &engine)
 		take(kind.String, name.String, text.String, engine.String)
-		lines = append(lines, strings.Join([]string{kind.String, name.String, changed.String, engine.String, text.String}, "\x00"))
+		lines = append(lines, strings.Join([]string{kind.String, name.String, changed.String, engine.String, text.String},
+			"\x00"))
 		return err
 	})
 	slices.Sort(lines)
@@ -153,7 +155,8 @@ func (s sight) still(now counters) bool {
 // is missing, or their owner may not read it. A warning "broken-view" names each such view that the policy allows.
 func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 	s := &schema.Schema{Dialect: "mysql", Default: h.at.database, Zone: h.at.zone}
-	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{}, faults: map[string]string{}}
+	r := reading{held: h, s: s, at: map[string]int{}, views: map[string]string{}, unruly: map[string]string{},
+		faults: map[string]string{}}
 	if err := h.limit(ctx, noLimit); err != nil { // a LIMIT would slow the query of the columns down
 		return nil, err
 	}
@@ -194,7 +197,8 @@ func (r *reading) objects(ctx context.Context) (err error) {
 				t.Kind, t.Description = "view", "" // the server writes "VIEW" there, or why it cannot be opened
 			}
 			if r.at[name] = len(r.s.Tables); t.Kind == "table" && !engines[lower(engine)] {
-				r.unruly[name] = "a table of the engine " + cmp.Or(engine, "that does not open it") + ", which may read other tables"
+				r.unruly[name] = "a table of the engine " + cmp.Or(engine, "that does not open it") +
+					", which may read other tables"
 			}
 			r.s.Tables = append(r.s.Tables, t)
 		}
@@ -204,7 +208,8 @@ func (r *reading) objects(ctx context.Context) (err error) {
 
 // engines store the rows of their tables themselves. MERGE, FEDERATED, SPIDER, CONNECT and OQGRAPH read rows that
 // others store.
-var engines = guard.Set("innodb myisam aria memory csv archive blackhole rocksdb tokudb columnstore s3 ndbcluster mroonga")
+var engines = guard.Set("innodb myisam aria memory csv archive blackhole rocksdb tokudb columnstore s3 ndbcluster " +
+	"mroonga")
 
 // columns reads the columns of all tables. They come in order, and to ask for it doubles the time.
 func (r *reading) columns(ctx context.Context) error {
@@ -221,7 +226,8 @@ func (r *reading) columns(ctx context.Context) error {
 			}
 			t = &r.s.Tables[i]
 		}
-		c := schema.Column{Name: string(name), Type: string(kind), NotNull: string(nullable) == "NO", Description: string(comment)}
+		c := schema.Column{Name: string(name), Type: string(kind), NotNull: string(nullable) == "NO",
+			Description: string(comment)}
 		for _, list := range []string{"enum", "set"} {
 			if labels, ok := strings.CutPrefix(c.Type, list+"("); ok {
 				c.Values = strings.ReplaceAll(strings.TrimSuffix(labels, ")"), "','", "', '")
@@ -240,7 +246,9 @@ func (r *reading) columns(ctx context.Context) error {
 		if len(expression) > 0 {
 			r.generated = append(r.generated, [3]string{t.Name, c.Name, string(expression)})
 		}
-		twice := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return schema.EqualFold(other.Name, c.Name) })
+		twice := slices.ContainsFunc(t.Columns, func(other schema.Column) bool {
+			return schema.EqualFold(other.Name, c.Name)
+		})
 		if !twice { // a temporary table of the same name has columns here as well
 			t.Columns = append(t.Columns, c)
 		}
@@ -329,7 +337,8 @@ func (r *reading) keys(ctx context.Context) error {
 		return err
 	})
 	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target), a.number-b.number)
+		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.name, b.name), strings.Compare(a.target, b.target),
+			a.number-b.number)
 	})
 	for len(parts) > 0 {
 		first := parts[0]
@@ -370,7 +379,8 @@ func (r *reading) grants(ctx context.Context) error {
 	if most != "" {
 		r.out.Warnings = append(r.out.Warnings, trace.Warning{
 			Code: "privileged-user",
-			Message: "the database user may do more than read (" + most + "): the guard holds all the same, but use a user with " +
+			Message: "the database user may do more than read (" + most +
+				"): the guard holds all the same, but use a user with " +
 				"SELECT and SHOW VIEW on this database and nothing else",
 		})
 	}
@@ -400,8 +410,8 @@ func beyondReading(grant string) string {
 	return ""
 }
 
-// mostExpanded is how many tokens a statement may grow by where views are written out: the server merges views by reference, and plans so
-// large ones within 20 ms and 4 MB. See BenchmarkCompile.
+// mostExpanded is how many tokens a statement may grow by where views are written out: the server merges views by
+// reference, and plans so large ones within 20 ms and 4 MB. See BenchmarkCompile.
 const mostExpanded = 2_000_000
 
 // finish puts together what was read. The schema lacks what has no columns, which is a view that the server cannot
@@ -445,6 +455,8 @@ func (r *reading) finish() {
 			own.define(relation, r.views[relation.Name])
 		}
 	}
-	r.out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	r.out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
+		return true
+	})
 	r.out.Schema.Tables = slices.Grow(r.out.Schema.Tables, 1) // no tables are a list too
 }

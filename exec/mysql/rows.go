@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// pin joins a fence with 14 rows, each of which MariaDB takes for 40: it estimates no query higher than the 2^64 that are
-// reached so.
+// pin joins a fence with 14 rows, each of which MariaDB takes for 40: it estimates no query higher than the 2^64 that
+// are reached so.
 var pin = func() string {
 	var rows strings.Builder
 	for i := range 14 {
@@ -28,8 +28,8 @@ var pin = func() string {
 // Rules returns the rules for writing a row rule into MySQL's SQL. The server does not merge a query with a LIMIT
 // into the outer query, so it evaluates the rule on a row before anything else.
 //
-// MariaDB 10.11 gives a subquery in a HAVING the value of another group where it names a column of a query in FROM that was
-// merged. [guard.Catalog.CannotFail] has no such subquery on its list, so that the fence is there.
+// MariaDB 10.11 gives a subquery in a HAVING the value of another group where it names a column of a query in FROM that
+// was merged. [guard.Catalog.CannotFail] has no such subquery on its list, so that the fence is there.
 func (d Dialect) Rules() guard.RewriteRules {
 	l := d.Language()
 	return guard.RewriteRules{
@@ -43,8 +43,8 @@ func (d Dialect) Rules() guard.RewriteRules {
 // longestSorted is how many characters of a text the server sorts by whatever its collation, within max_sort_length.
 const longestSorted = 64
 
-// traitOf is what the values of a column have in common. Texts are equal to others, a float is to -0, and the server sorts by
-// the first 1,024 bytes of a text.
+// traitOf is what the values of a column have in common. Texts are equal to others, a float is to -0, and the server
+// sorts by the first 1,024 bytes of a text.
 func traitOf(c *schema.Column) guard.Trait {
 	word, rest, _ := strings.Cut(c.Type, "(")
 	length, _ := strconv.Atoi(strings.TrimRight(rest, ") abcdefghijklmnopqrstuvwxyz"))
@@ -69,7 +69,8 @@ func inKey(c *schema.Column) bool {
 	if length == 0 {
 		_, _ = fmt.Sscanf(c.Type, "char(%d)", &length)
 	}
-	return c.NotNull && (family == "number" || family == "time" || c.Type == "enum" || length > 0 && length <= longestSorted)
+	return c.NotNull && (family == "number" || family == "time" || c.Type == "enum" || length > 0 &&
+		length <= longestSorted)
 }
 
 // familyOf is the family of a column. The server may compute a generated one when it is read.
@@ -80,8 +81,8 @@ func familyOf(c *schema.Column) string {
 	return ""
 }
 
-// systemColumns are columns that a table may have without having them in its list. Behind a splice the name would mean the
-// row around it.
+// systemColumns are columns that a table may have without having them in its list. Behind a splice the name would mean
+// the row around it.
 var systemColumns = guard.Set("_rowid row_start row_end")
 
 // Spots implements exec.RowFilterConn.
@@ -164,8 +165,8 @@ func (w *walker) placeTable(f *guard.Finder, table tableAt) error {
 	return nil
 }
 
-// placeHeading writes the name of a column behind it where the server would call the result otherwise: a column of a query in
-// FROM is called as that spells it, one of a table as the statement does.
+// placeHeading writes the name of a column behind it where the server would call the result otherwise: a column of a
+// query in FROM is called as that spells it, one of a table as the statement does.
 func (w *walker) placeHeading(f *guard.Finder, h heading) {
 	c, ok := h.Expr.(*ast.ColumnNameExpr)
 	if !ok || h.AsName.O != "" {

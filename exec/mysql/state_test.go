@@ -22,7 +22,8 @@ import (
 )
 
 // moving are variables that change by themselves or count what the last statement did.
-var moving = []string{"timestamp", "warning_count", "error_count", "pseudo_thread_id", "last_gtid", "gtid_binlog_pos", "gtid_current_pos"}
+var moving = []string{"timestamp", "warning_count", "error_count", "pseudo_thread_id", "last_gtid", "gtid_binlog_pos",
+	"gtid_current_pos"}
 
 // state is what a later user of the only connection of a pool finds: all variables and what statements leave behind.
 func state(t *testing.T, pool *sql.DB) map[string]string {
@@ -30,7 +31,8 @@ func state(t *testing.T, pool *sql.DB) map[string]string {
 	conn := testutil.Value(pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	found := map[string]string{}
-	for _, query := range []string{"SHOW SESSION VARIABLES", "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'", "SELECT 'open transaction', @@in_transaction",
+	for _, query := range []string{"SHOW SESSION VARIABLES", "SHOW SESSION STATUS LIKE 'Prepared_stmt_count'",
+		"SELECT 'open transaction', @@in_transaction",
 		"SELECT 'a user variable', @v", "SELECT 'lock', IS_USED_LOCK('x')"} {
 		rows := testutil.Value(conn.QueryContext(t.Context(), query))(t)
 		for rows.Next() {
@@ -53,7 +55,8 @@ func connection(t *testing.T, pool *sql.DB) (id int) {
 }
 
 // odd are settings of a caller that is not like others.
-const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group_concat_max_len=100, lock_wait_timeout=77, max_statement_time=88.5, " +
+const odd = "SET SESSION autocommit=0, tx_read_only=0, sql_select_limit=7, group_concat_max_len=100, " +
+	"lock_wait_timeout=77, max_statement_time=88.5, " +
 	"max_recursive_iterations=5, character_set_results=NULL, sql_auto_is_null=1, optimizer_trace='enabled=off', " +
 	"tmp_memory_table_size=1048576, time_zone='+05:00', @v=3"
 
@@ -89,26 +92,33 @@ func TestState(t *testing.T) {
 		panics bool
 	}{
 		{why: "an answer", sql: "SELECT a FROM t", kept: kept},
-		{why: "an answer on a connection with settings of its own", sql: "SELECT GROUP_CONCAT(b) FROM t", odd: true, kept: kept},
-		{why: "a policy, which turns the trace on", sql: "SELECT name FROM users", policy: exec.Policy{DenyColumns: []string{"password"}}, odd: true, kept: kept},
+		{why: "an answer on a connection with settings of its own", sql: "SELECT GROUP_CONCAT(b) FROM t", odd: true,
+			kept: kept},
+		{why: "a policy, which turns the trace on", sql: "SELECT name FROM users",
+			policy: exec.Policy{DenyColumns: []string{"password"}}, odd: true, kept: kept},
 		{why: "refused by the tree", sql: "SELECT GET_LOCK('x', 0)", odd: true, kept: kept},
-		{why: "refused by the policy", sql: "SELECT * FROM users", policy: exec.Policy{DenyColumns: []string{"password"}}, odd: true, kept: kept},
+		{why: "refused by the policy", sql: "SELECT * FROM users", policy: exec.Policy{DenyColumns: []string{"password"}},
+			odd: true, kept: kept},
 		{why: "rejected by the server", sql: "SELECT nothing FROM t", odd: true, kept: kept},
 		{why: "it fails while it runs", sql: "SELECT (SELECT a FROM t)", odd: true, kept: kept},
-		{why: "more rows than wanted", sql: "SELECT a.id FROM big a, big b", odd: true, bounds: exec.Bounds{Rows: 3}, kept: kept},
+		{why: "more rows than wanted", sql: "SELECT a.id FROM big a, big b", odd: true, bounds: exec.Bounds{Rows: 3},
+			kept: kept},
 		{why: "more rows than wanted, by a LIMIT that beats ours", sql: "SELECT a.id FROM big a, big b LIMIT 1000000000",
 			bounds: exec.Bounds{Rows: 3}, kept: dropped},
 		{why: "more bytes than wanted", sql: "SELECT a.v FROM big a, big b", bounds: exec.Bounds{Bytes: 1000}, kept: dropped},
 		{why: "values of 8 MiB, of which it keeps the beginning", sql: "SELECT v FROM docs", kept: kept},
 		{why: "values of 8 MiB that it counts", sql: "SELECT SUM(LENGTH(v)) FROM docs", kept: kept},
-		{why: "a recursion without end", sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) FROM c",
+		{why: "a recursion without end", sql: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) " +
+			"SELECT MAX(x) FROM c",
 			bounds: exec.Bounds{Timeout: 2 * time.Second}, kept: kept},
-		{why: "the server ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", odd: true, bounds: exec.Bounds{Timeout: 2 * time.Second}, kept: kept},
+		{why: "the server ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", odd: true,
+			bounds: exec.Bounds{Timeout: 2 * time.Second}, kept: kept},
 		{why: "the caller ends it", sql: "SELECT COUNT(*) FROM big a, big b, big c", cancel: true, kept: dropped},
 		{why: "the driver panics", sql: "SELECT a FROM t", panics: true, kept: dropped},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
-			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) FROM seq_1_to_5",
+			pool, now := single(t, fixture+"; CREATE TABLE docs(v LONGTEXT); INSERT INTO docs SELECT REPEAT('x', 8388608) "+
+				"FROM seq_1_to_5",
 				"multiStatements=true&parseTime=true")
 			if tt.odd {
 				testutil.Value(pool.Exec(odd))(t)
@@ -145,7 +155,8 @@ func TestState(t *testing.T) {
 
 // TestLeftOpen: a connection that its caller left in a transaction is not used, and stays as it is.
 func TestLeftOpen(t *testing.T) {
-	for _, begin := range []string{"START TRANSACTION", "BEGIN; SELECT 1", "START TRANSACTION READ ONLY", "SET autocommit=0; SELECT a FROM t; SELECT 1"} {
+	for _, begin := range []string{"START TRANSACTION", "BEGIN; SELECT 1", "START TRANSACTION READ ONLY",
+		"SET autocommit=0; SELECT a FROM t; SELECT 1"} {
 		pool, _ := single(t, "CREATE TABLE t(a INTEGER)", "multiStatements=true")
 		testutil.Value(pool.Exec(begin))(t)
 		db := dbtest.NewDB(t, pool, mysql.Dialect{}, exec.Config{})
@@ -161,7 +172,8 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
-// TestUnguarded: a connection that reads text by other rules, or is in no database of its own, is refused with a remedy.
+// TestUnguarded: a connection that reads text by other rules, or is in no database of its own, is refused with a
+// remedy.
 func TestUnguarded(t *testing.T) {
 	for _, tt := range []struct {
 		set     string
@@ -188,7 +200,8 @@ func TestUnguarded(t *testing.T) {
 		before := state(t, pool)
 		db := dbtest.NewDB(t, pool, tt.dialect, exec.Config{})
 		_, err := db.Query(t.Context(), "SELECT 1 + 1")
-		if tt.want == "" && err != nil || tt.want != "" && (!errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), tt.want)) {
+		if tt.want == "" && err != nil || tt.want != "" && (!errors.As(err, new(*exec.UnguardedError)) ||
+			!strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s, %+v: %v", tt.set, tt.dialect, err)
 		}
 		if diff := cmp.Diff(before, state(t, pool)); diff != "" {
@@ -199,7 +212,8 @@ func TestUnguarded(t *testing.T) {
 	none := testutil.Value(sql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", s.Port)))(t)
 	defer none.Close()
 	db := dbtest.NewDB(t, none, mysql.Dialect{}, exec.Config{})
-	if err := db.Ready(t.Context()); !errors.As(err, new(*exec.UnguardedError)) || !strings.Contains(err.Error(), "no database") {
+	if err := db.Ready(t.Context()); !errors.As(err, new(*exec.UnguardedError)) ||
+		!strings.Contains(err.Error(), "no database") {
 		t.Error(err)
 	}
 }
@@ -225,11 +239,14 @@ func TestKilled(t *testing.T) {
 	id = connection(t, pool)
 	done := make(chan error)
 	go func() {
-		_, err := db.QueryWithin(t.Context(), "SELECT COUNT(*) FROM big a, big b, big c", exec.Bounds{Timeout: 20 * time.Second})
+		_, err := db.QueryWithin(t.Context(), "SELECT COUNT(*) FROM big a, big b, big c",
+			exec.Bounds{Timeout: 20 * time.Second})
 		done <- err
 	}()
 	for running := 0; running == 0; {
-		testutil.OK(t, root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&running))
+		testutil.OK(t,
+			root.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'",
+				id).Scan(&running))
 	}
 	testutil.Value(root.Exec(fmt.Sprint("KILL CONNECTION ", id)))(t)
 	if err := <-done; err == nil || exec.IsRejection(err) && !errors.As(err, new(*exec.LimitError)) {
@@ -254,10 +271,12 @@ func TestSocket(t *testing.T) {
 		exec1(t, root, "CREATE USER '"+me.Username+"'@localhost IDENTIFIED VIA unix_socket")
 		exec1(t, root, "GRANT ALL ON *.* TO '"+me.Username+"'@localhost WITH GRANT OPTION")
 	}
-	pool := testutil.Value(sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir, database)))(t)
+	pool := testutil.Value(sql.Open("mysql", fmt.Sprintf("%s@unix(%s/s.sock)/%s", me.Username, server.Get(t).Dir,
+		database)))(t)
 	defer pool.Close()
 	var plugin string
-	if err := pool.QueryRow("SELECT plugin FROM mysql.user WHERE CONCAT(user, '@', host) = CURRENT_USER()").Scan(&plugin); err != nil || plugin != "unix_socket" {
+	if err := pool.QueryRow("SELECT plugin FROM mysql.user WHERE CONCAT(user, '@', host) = CURRENT_USER()").Scan(
+		&plugin); err != nil || plugin != "unix_socket" {
 		t.Fatalf("the server knows the user by %q, %v", plugin, err)
 	}
 	db := guarded(t, pool, exec.Policy{DenyColumns: []string{"users.password"}})
@@ -272,7 +291,8 @@ func TestSocket(t *testing.T) {
 		t.Error(got, err)
 	}
 	for _, text := range []string{
-		"SELECT LOAD_FILE('/etc/passwd')", "SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT GET_LOCK('x', 0)", "SELECT password FROM users",
+		"SELECT LOAD_FILE('/etc/passwd')", "SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT GET_LOCK('x', 0)",
+		"SELECT password FROM users",
 		"SELECT user FROM mysql.user", "SELECT SLEEP(1)",
 	} {
 		if _, err := db.Query(t.Context(), text); !errors.As(err, new(*exec.RefusedError)) {
@@ -284,7 +304,8 @@ func TestSocket(t *testing.T) {
 // TestLockedTables: where a caller gave back a connection with tables locked, statements read these tables and fail at
 // others, and the locks stay.
 func TestLockedTables(t *testing.T) {
-	pool, dsn := open(t, "CREATE TABLE t(a INT); INSERT INTO t VALUES (7); CREATE TABLE u(b INT); INSERT INTO u VALUES (8)", "")
+	pool, dsn := open(t, "CREATE TABLE t(a INT); INSERT INTO t VALUES (7); CREATE TABLE u(b INT); INSERT INTO u "+
+		"VALUES (8)", "")
 	other := testutil.Value(sql.Open("mysql", dsn))(t)
 	defer other.Close()
 	pool.SetMaxOpenConns(1)

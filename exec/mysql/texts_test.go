@@ -32,7 +32,8 @@ var texts = []string{
 	"(SELECT js FROM e)", "(SELECT ip FROM e)", "(SELECT uu FROM e)", "(SELECT da FROM e)",
 	"(SELECT dz FROM e)", "(SELECT dm FROM e)", "(SELECT dy FROM e)", "(SELECT dt FROM e)",
 	"(SELECT gap FROM e)", "(SELECT d6 FROM e)", "(SELECT dn FROM e)", "(SELECT ts FROM e)",
-	"(SELECT t3 FROM e)", "(SELECT tm FROM e)", "(SELECT t6 FROM e)", "STR_TO_DATE('2024-02','%Y-%m')", "STR_TO_DATE('2024-03-10 02:30','%Y-%m-%d %H:%i')",
+	"(SELECT t3 FROM e)", "(SELECT tm FROM e)", "(SELECT t6 FROM e)", "STR_TO_DATE('2024-02','%Y-%m')",
+	"STR_TO_DATE('2024-03-10 02:30','%Y-%m-%d %H:%i')",
 	"CAST('2024-03-10 02:30:00' AS DATETIME)", "DATE_ADD('2018-11-04', INTERVAL 10 MINUTE)",
 	"LAST_DAY('2024-02-01')", "DATE('2024-03-31')", "TIMESTAMP('2024-03-31', '02:30:00')",
 	"MAKETIME(838,59,59)", "SEC_TO_TIME(1.5)", "TIMEDIFF('10:00:00', '11:30:00')", "1",
@@ -61,7 +62,8 @@ func TestKinds(t *testing.T) {
 	_, dsn := open(t, "CREATE TABLE t(a INT)", "")
 	pool := testutil.Value(sql.Open("mysql", dsn))(t)
 	defer pool.Close()
-	dialecttest.Kinds(t, testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "MariaDB")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md",
+		"MariaDB")
 }
 
 // TestAsWritten: rows keep their order, number and names where the statement has another one around it.
@@ -72,12 +74,16 @@ func TestAsWritten(t *testing.T) {
 	defer pool.Close()
 	db := testutil.Value(exec.New(pool, mysql.Dialect{}, exec.Config{}))(t)
 	for _, test := range []struct{ sql, want string }{
-		{"SELECT id, d AS a, d AS a FROM o ORDER BY d DESC", "[id a a] [[2 2024-03-31 2024-03-31] [1 2024-02-00 2024-02-00] [3 2023-00-00 2023-00-00]]"},
+		{"SELECT id, d AS a, d AS a FROM o ORDER BY d DESC",
+			"[id a a] [[2 2024-03-31 2024-03-31] [1 2024-02-00 2024-02-00] [3 2023-00-00 2023-00-00]]"},
 		{"SELECT d FROM o ORDER BY id LIMIT 2 -- end", "[d] [[2024-02-00] [2024-03-31]]"},
 		{"SELECT d FROM o ORDER BY id DESC LIMIT 1, 1", "[d] [[2024-03-31]]"},
-		{"WITH w AS (SELECT * FROM o LIMIT 9) SELECT d, b FROM w ORDER BY id DESC", "[d b] [[2023-00-00 <nil>] [2024-03-31 0] [2024-02-00 1]]"},
-		{"SELECT d FROM o UNION SELECT DATE '2020-01-01' ORDER BY 1", "[d] [[2020-01-01] [2023-00-00] [2024-02-00] [2024-03-31]]"},
-		{"(SELECT d FROM o ORDER BY id LIMIT 1) UNION ALL (SELECT d FROM o ORDER BY id DESC LIMIT 1)", "[d] [[2024-02-00] [2023-00-00]]"},
+		{"WITH w AS (SELECT * FROM o LIMIT 9) SELECT d, b FROM w ORDER BY id DESC",
+			"[d b] [[2023-00-00 <nil>] [2024-03-31 0] [2024-02-00 1]]"},
+		{"SELECT d FROM o UNION SELECT DATE '2020-01-01' ORDER BY 1",
+			"[d] [[2020-01-01] [2023-00-00] [2024-02-00] [2024-03-31]]"},
+		{"(SELECT d FROM o ORDER BY id LIMIT 1) UNION ALL (SELECT d FROM o ORDER BY id DESC LIMIT 1)",
+			"[d] [[2024-02-00] [2023-00-00]]"},
 		{"SELECT MAX(b) AS `a``b`, MIN(d) FROM o", "[a`b MIN(d)] [[1 2023-00-00]]"},
 		{"SELECT d FROM o WHERE id > 9", "[d] []"},
 	} {

@@ -17,15 +17,21 @@ import (
 
 // nodes are the types of which a tree may be made. What is not here is refused, so new syntax is too.
 var nodes = guard.NodesOf(
-	ast.SelectStmt{}, ast.SetOprStmt{}, ast.SetOprSelectList{}, ast.SelectStmtOpts{}, ast.FieldList{}, ast.SelectField{}, ast.WildCardField{},
+	ast.SelectStmt{}, ast.SetOprStmt{}, ast.SetOprSelectList{}, ast.SelectStmtOpts{}, ast.FieldList{}, ast.SelectField{},
+	ast.WildCardField{},
 	ast.TableRefsClause{}, ast.Join{}, ast.TableSource{}, ast.TableName{}, ast.OnCondition{}, ast.IndexHint{},
-	ast.BetweenExpr{}, ast.BinaryOperationExpr{}, ast.WhenClause{}, ast.CaseExpr{}, ast.SubqueryExpr{}, ast.CompareSubqueryExpr{},
-	ast.ColumnName{}, ast.ColumnNameExpr{}, ast.ExistsSubqueryExpr{}, ast.PatternInExpr{}, ast.IsNullExpr{}, ast.IsTruthExpr{},
-	ast.PatternLikeOrIlikeExpr{}, ast.ParenthesesExpr{}, ast.PositionExpr{}, ast.PatternRegexpExpr{}, ast.RowExpr{}, ast.UnaryOperationExpr{},
+	ast.BetweenExpr{}, ast.BinaryOperationExpr{}, ast.WhenClause{}, ast.CaseExpr{}, ast.SubqueryExpr{},
+	ast.CompareSubqueryExpr{},
+	ast.ColumnName{}, ast.ColumnNameExpr{}, ast.ExistsSubqueryExpr{}, ast.PatternInExpr{}, ast.IsNullExpr{},
+	ast.IsTruthExpr{},
+	ast.PatternLikeOrIlikeExpr{}, ast.ParenthesesExpr{}, ast.PositionExpr{}, ast.PatternRegexpExpr{}, ast.RowExpr{},
+	ast.UnaryOperationExpr{},
 	ast.MatchAgainst{}, ast.SetCollationExpr{}, ast.ValuesExpr{}, ast.ValueExprBase{}, ast.Datum{},
-	ast.FuncCallExpr{}, ast.FuncCastExpr{}, ast.TrimDirectionExpr{}, ast.AggregateFuncExpr{}, ast.WindowFuncExpr{}, ast.TimeUnitExpr{}, ast.GetFormatSelectorExpr{},
+	ast.FuncCallExpr{}, ast.FuncCastExpr{}, ast.TrimDirectionExpr{}, ast.AggregateFuncExpr{}, ast.WindowFuncExpr{},
+	ast.TimeUnitExpr{}, ast.GetFormatSelectorExpr{},
 	ast.ByItem{}, ast.GroupByClause{}, ast.HavingClause{}, ast.OrderByClause{}, ast.Limit{},
-	ast.CommonTableExpression{}, ast.WithClause{}, ast.WindowSpec{}, ast.PartitionByClause{}, ast.FrameClause{}, ast.FrameExtent{}, ast.FrameBound{},
+	ast.CommonTableExpression{}, ast.WithClause{}, ast.WindowSpec{}, ast.PartitionByClause{}, ast.FrameClause{},
+	ast.FrameExtent{}, ast.FrameBound{},
 	ast.JSONTableExpr{}, ast.JSONTableColumn{}, ast.JSONOnResponse{}, ast.CIStr{}, types.FieldType{},
 )
 
@@ -35,7 +41,8 @@ var changes = map[reflect.Type]string{
 	reflect.TypeFor[ast.SelectLockInfo]():   "FOR UPDATE, FOR SHARE or LOCK IN SHARE MODE",
 }
 
-// read reads a statement, or the definition of a view, and refuses it or says what it names. ours: parameters are allowed.
+// read reads a statement, or the definition of a view, and refuses it or says what it names. ours: parameters are
+// allowed.
 func (c *catalog) read(s *sqltext.Statement, mode mysql.SQLMode, ours bool) (*guard.Names, error) {
 	w, err := c.walked(s, mode, ours)
 	if err != nil {

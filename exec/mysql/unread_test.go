@@ -8,8 +8,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// TestUnreadGrammar: what the parser does not take and MariaDB does is told as the parser's lack, so that nothing repairs it; what
-// neither takes is a fault of the statement, in the server's words.
+// TestUnreadGrammar: what the parser does not take and MariaDB does is told as the parser's lack, so that nothing
+// repairs it; what neither takes is a fault of the statement, in the server's words.
 func TestUnreadGrammar(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE t(a INT, b TEXT, d DATE, v INT) WITH SYSTEM VERSIONING; CREATE TABLE u(a INT);
 CREATE FUNCTION spy() RETURNS INT DETERMINISTIC RETURN 1`, "multiStatements=true")
@@ -22,7 +22,8 @@ CREATE FUNCTION spy() RETURNS INT DETERMINISTIC RETURN 1`, "multiStatements=true
 		{"an array in an order", "SELECT JSON_ARRAYAGG(b ORDER BY a) FROM t"},
 		{"another count", "SELECT COUNT(ALL a) FROM t"},
 		{"a tie", "SELECT a FROM t ORDER BY a FETCH FIRST 2 ROWS WITH TIES"},
-		{"a recursion that ends", "WITH RECURSIVE c AS (SELECT 1 AS n UNION SELECT n + 1 FROM c WHERE n < 3) CYCLE n RESTRICT SELECT n FROM c"},
+		{"a recursion that ends", "WITH RECURSIVE c AS (SELECT 1 AS n UNION SELECT n + 1 FROM c " +
+			"WHERE n < 3) CYCLE n RESTRICT SELECT n FROM c"},
 	} {
 		for _, db := range []*exec.DB{free, strict} {
 			_, err := db.Query(t.Context(), tc.sql)
@@ -34,7 +35,8 @@ CREATE FUNCTION spy() RETURNS INT DETERMINISTIC RETURN 1`, "multiStatements=true
 		}
 	}
 	for _, tc := range []struct{ why, sql string }{
-		{"a bracket is open", "SELECT (a FROM t"}, {"a word too many", "SELECT a FROM t WHERE WHERE a"}, {"no list", "SELECT FROM t"},
+		{"a bracket is open", "SELECT (a FROM t"}, {"a word too many", "SELECT a FROM t WHERE WHERE a"},
+		{"no list", "SELECT FROM t"},
 		{"a function of the database, behind what the parser lacks", "SELECT spy() FROM t LIMIT ROWS EXAMINED 10"},
 		{"a lock, behind what the parser lacks", "SELECT GET_LOCK('x', 0) FROM t LIMIT ROWS EXAMINED 10"},
 	} {

@@ -11,11 +11,14 @@ import (
 
 // valueKinds are the kinds of the types that have one.
 var valueKinds = map[string]result.Kind{
-	"TINYINT": result.KindInt, "SMALLINT": result.KindInt, "MEDIUMINT": result.KindInt, "INT": result.KindInt, "BIGINT": result.KindInt,
-	"YEAR": result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat, "DECIMAL": result.KindDecimal, "BIT": result.KindBits,
+	"TINYINT": result.KindInt, "SMALLINT": result.KindInt, "MEDIUMINT": result.KindInt, "INT": result.KindInt,
+	"BIGINT": result.KindInt,
+	"YEAR":   result.KindInt, "FLOAT": result.KindFloat, "DOUBLE": result.KindFloat, "DECIMAL": result.KindDecimal,
+	"BIT":  result.KindBits,
 	"DATE": result.KindDate, "TIME": result.KindTime, "DATETIME": result.KindDateTime, "TIMESTAMP": result.KindInstant,
 	"CHAR": result.KindText, "VARCHAR": result.KindText, "TEXT": result.KindText, "TINYTEXT": result.KindText,
-	"MEDIUMTEXT": result.KindText, "LONGTEXT": result.KindText, "ENUM": result.KindText, "SET": result.KindText, "JSON": result.KindJSON,
+	"MEDIUMTEXT": result.KindText, "LONGTEXT": result.KindText, "ENUM": result.KindText, "SET": result.KindText,
+	"JSON": result.KindJSON,
 	"BLOB": result.KindBlob, "TINYBLOB": result.KindBlob, "MEDIUMBLOB": result.KindBlob, "LONGBLOB": result.KindBlob,
 	"BINARY": result.KindBlob, "VARBINARY": result.KindBlob, "GEOMETRY": result.KindBlob, "VECTOR": result.KindBlob,
 }

@@ -35,7 +35,8 @@ func (w *walk) calls(message any) {
 		}
 	case *ast.SQLValueFunction:
 		place := m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG || m.Op == ast.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA
-		if !place && (m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE || m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N) {
+		if !place && (m.Op < ast.SQLValueFunctionOp_SVFOP_CURRENT_DATE ||
+			m.Op > ast.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP_N) {
 			reject("function", "%s is not on the list", schema.FoldCase(strings.TrimPrefix(m.Op.String(), "SVFOP_")))
 		}
 	// Syntax to this parser, and to a server before 16 a call of a function that somebody may have made.
@@ -181,9 +182,9 @@ func isShort(length *ast.Node) bool {
 	return least != nil && least.Op == ast.MinMaxOp_IS_LEAST && slices.ContainsFunc(least.Args, isShort)
 }
 
-// plainPath matches an XPath whose steps go down to children, or that ends in texts or attributes. The parts that it finds are apart:
-// //x may stand in itself, and its parts together would be longer than the document by its depth. Functions and conditions, which
-// nothing interrupts, are not in it.
+// plainPath matches an XPath whose steps go down to children, or that ends in texts or attributes. The parts that it
+// finds are apart: //x may stand in itself, and its parts together would be longer than the document by its depth.
+// Functions and conditions, which nothing interrupts, are not in it.
 var plainPath = regexp.MustCompile(`^(?:(?:/[\w.-]+(?::[\w.-]+)?|/\*)+(?:/text\(\)|/@[\w.:-]+)?|//[\w.:-]+(?:/[\w.:-]+)*/(?:text\(\)|@[\w.:-]+))$`)
 
 // wide reports whether a format may make more of its arguments than they are.

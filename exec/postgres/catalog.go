@@ -75,16 +75,17 @@ type reading struct {
 	out      *exec.Catalog
 }
 
-// mostExpanded is how many tokens a statement may grow by where views with rules are written out: so large ones are planned within
-// 0.3 s and 170 MB. See BenchmarkCompile.
+// mostExpanded is how many tokens a statement may grow by where views with rules are written out: so large ones are
+// planned within 0.3 s and 170 MB. See BenchmarkCompile.
 const mostExpanded = 2_000_000
 
 // readCatalog reads the system tables in the transaction that is open.
 func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error) {
 	p := c.config.Policy
 	r := &reading{
-		catalog: newCatalog(c.facts.schemas(), p), policy: p, oids: map[uint32]*relation{}, barred: map[*relation]map[string]string{},
-		calls: map[uint32]string{}, parts: map[uint32][]uint32{}, compared: map[uint32]string{}, out: &exec.Catalog{},
+		catalog: newCatalog(c.facts.schemas(), p), policy: p, oids: map[uint32]*relation{},
+		barred: map[*relation]map[string]string{},
+		calls:  map[uint32]string{}, parts: map[uint32][]uint32{}, compared: map[uint32]string{}, out: &exec.Catalog{},
 	}
 	for _, name := range c.facts.schemas() {
 		if !strings.HasPrefix(name, "pg_") {
@@ -94,7 +95,8 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 	var err error
 	allowed := slices.Sorted(maps.Keys(r.allowed))
 	ask := func(texts []string) ([][]row, error) { return c.script(ctx, texts...) }
-	if r.results, r.old, err = guard.QueryOnce(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0), ask); err != nil {
+	if r.results, r.old, err = guard.QueryOnce(ctx, systemTexts(r.standard, allowed, len(p.DenyColumns) > 0),
+		ask); err != nil {
 		return nil, nil, fmt.Errorf("postgres: reading the catalog: %w", err)
 	}
 	r.version, r.snapshot = c.facts.version(r.results[readVersion])
@@ -104,7 +106,8 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 			r.stamps[row[0]] = row[1]
 		}
 	}
-	for _, step := range []func(){r.readTypes, r.readRelations, r.readFunctions, r.readStored, r.readDepends, r.readClasses, r.bar, r.readRole} {
+	for _, step := range []func(){r.readTypes, r.readRelations, r.readFunctions, r.readStored, r.readDepends,
+		r.readClasses, r.bar, r.readRole} {
 		step()
 	}
 	if p.Scoped() {
@@ -124,9 +127,11 @@ func (c *conn) readCatalog(ctx context.Context) (*exec.Catalog, *catalog, error)
 
 func newCatalog(path []string, p exec.Policy) *catalog {
 	c := &catalog{
-		search: []string{"pg_catalog"}, relations: map[string]map[string]any{}, byOID: map[uint32]*guard.Relation{}, columns: map[string]bool{},
-		functions: map[string]function{}, operators: map[string]operator{}, types: map[uint32]*typ{}, typeNames: map[string]map[string]*typ{},
-		allowed: map[string]bool{}, scoped: p.Scoped(),
+		search: []string{"pg_catalog"}, relations: map[string]map[string]any{}, byOID: map[uint32]*guard.Relation{},
+		columns:   map[string]bool{},
+		functions: map[string]function{}, operators: map[string]operator{}, types: map[uint32]*typ{},
+		typeNames: map[string]map[string]*typ{},
+		allowed:   map[string]bool{}, scoped: p.Scoped(),
 	}
 	for _, name := range path {
 		if name != "pg_catalog" {
@@ -222,8 +227,8 @@ func (r *reading) relate(oid uint32, t *relation) {
 	}
 }
 
-// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A key is not one of the rows of tables that
-// inherit from it.
+// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A key is not one of the rows of tables
+// that inherit from it.
 func (t *relation) orders() {
 	if t.table == nil {
 		return
@@ -396,13 +401,15 @@ func (r *reading) readStored() {
 	}
 }
 
-// readClasses finds what calls functions of users that no statement names: an operator class that somebody made runs its
-// functions when values are compared, sorted, grouped, joined, or looked up by an index. Such a column may not be used.
+// readClasses finds what calls functions of users that no statement names: an operator class that somebody made runs
+// its functions when values are compared, sorted, grouped, joined, or looked up by an index. Such a column may not be
+// used.
 //
 // Of the other ways in which PostgreSQL calls a function by itself, generated columns and defaults run when a row is
 // written, collations have none, and the server itself keeps the functions of users from virtual columns. Calls with
 // constants in an index, statistics object, CHECK or partition key are computed by the planner; they say that they are
-// IMMUTABLE. Policies of row security, foreign data wrappers and casts without a function are what their owner made them.
+// IMMUTABLE. Policies of row security, foreign data wrappers and casts without a function are what their owner made
+// them.
 func (r *reading) readClasses() {
 	told := map[string]bool{}
 	for _, row := range r.results[readClasses] {

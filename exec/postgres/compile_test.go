@@ -15,11 +15,12 @@ import (
 // TestStacks: stacks of ordinary views are read.
 func TestStacks(t *testing.T) { dialecttest.Stacks(t, engine("", "reader")) }
 
-// BenchmarkCompile: the server plans the statement, and the system tells the most that its process had of memory beside what it
-// began with.
+// BenchmarkCompile: the server plans the statement, and the system tells the most that its process had of memory beside
+// what it began with.
 func BenchmarkCompile(b *testing.B) {
 	growing := attack.Growing("AS NOT MATERIALIZED", 4, 6, 8, 10, 12, 14)
-	dialecttest.BenchmarkCompile(b, engine("", "postgres"), growing, func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error) {
+	dialecttest.BenchmarkCompile(b, engine("", "postgres"), growing, func(ctx context.Context, conn *sql.Conn,
+		text string) (bytes int64, err error) {
 		var pid int
 		if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 			return 0, err

@@ -61,7 +61,8 @@ func (c *conn) install(ctx context.Context) error {
 		if c.pgx, c.wrapped, err = c.reach(dc); err == nil && !c.pgx.idle() {
 			return &exec.UnguardedError{
 				Reason: "somebody left a transaction open on this connection, so a statement would run in it",
-				Remedy: "end every transaction that the program begins, best with sql.DB.BeginTx, which keeps its connection to itself",
+				Remedy: "end every transaction that the program begins, best with sql.DB.BeginTx, which keeps its connection to " +
+					"itself",
 			}
 		}
 		return err
@@ -121,8 +122,8 @@ func (c *conn) start(ctx context.Context, isolation string, lowly bool) ([][]row
 	return c.script(ctx, c.facts.begin(isolation, c.timeout, idle, lowly)...)
 }
 
-// lowers reports whether the role is given up for one that reads tables and does nothing else. It obeys row security, so
-// it would find fewer rows where tables have that.
+// lowers reports whether the role is given up for one that reads tables and does nothing else. It obeys row security,
+// so it would find fewer rows where tables have that.
 func (c *conn) lowers() bool {
 	return c.plain && !c.dialect.KeepRole && c.facts.superuser == "on" && c.facts.major() >= 14
 }
@@ -130,7 +131,8 @@ func (c *conn) lowers() bool {
 // unready returns the error of the guard's own work, which the statement did not cause.
 func unready(err error) error {
 	if class := stateCode(err); strings.HasPrefix(class, "42") || strings.HasPrefix(class, "22") {
-		return &exec.UnguardedError{Reason: "the server does not know what the guard needs: " + err.Error(), Remedy: "use PostgreSQL"}
+		return &exec.UnguardedError{Reason: "the server does not know what the guard needs: " + err.Error(),
+			Remedy: "use PostgreSQL"}
 	}
 	return err
 }
@@ -231,7 +233,8 @@ func (c *conn) unparsed(ctx context.Context, s *exec.Statement, fault *exec.Inva
 	c.used = true
 	_, perr := c.ask(ctx, nil, "PREPARE unparsed AS "+s.SQL(), nil)
 	if perr == nil {
-		return guard.Refuse("statement", "the guard's parser does not know this form, though the server does: write it in another way (%s)", fault.Message)
+		return guard.Refuse("statement", "the guard's parser does not know this form, though the server does: "+
+			"write it in another way (%s)", fault.Message)
 	}
 	if !c.pgx.aborted() {
 		return perr // of the connection
@@ -281,8 +284,8 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 	return seen, nil
 }
 
-// settingsOf are the settings of one use, with which it is rolled back. A statement that has less time than the connection waits
-// less long for a lock.
+// settingsOf are the settings of one use, with which it is rolled back. A statement that has less time than the
+// connection waits less long for a lock.
 func (c *conn) settingsOf(ctx context.Context) (texts []string) {
 	if !c.single {
 		texts = append(texts, "SET LOCAL idle_in_transaction_session_timeout = "+milliseconds(2*c.timeout))
@@ -415,7 +418,8 @@ func (c *conn) script(ctx context.Context, texts ...string) (results [][]row, er
 }
 
 // ask calls the function of the same name in protocol.
-func (c *conn) ask(ctx context.Context, settings []string, parsed string, args []any, others ...string) (results [][]row, err error) {
+func (c *conn) ask(ctx context.Context, settings []string, parsed string, args []any,
+	others ...string) (results [][]row, err error) {
 	err = c.conn.Raw(func(any) (err error) {
 		results, err = c.pgx.ask(ctx, settings, parsed, args, others...)
 		return err

@@ -128,7 +128,8 @@ const (
 // engine cannot sample the relation (views, foreign tables), the first rows are taken. SampleRows does not use the
 // statistics of ANALYZE: they may be missing or old, and Profile promises to report what it read.
 func (d Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	s := guard.NewSampled(t.TableName().Quoted(d.Language()), t, o, d.Language().Quote, func(kind, column string) string {
 		switch kind, _, _ = strings.Cut(kind, "("); { // where a type keeps its meaning
@@ -157,7 +158,8 @@ func (d Dialect) SampleRows(
 
 // spread reads rows from all over a long table.
 func spread(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), s guard.Sampled, o exec.SampleOptions, known exec.RowSample,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), s guard.Sampled,
+	o exec.SampleOptions, known exec.RowSample,
 ) ([][]any, error) {
 	want := int64(max(o.Rows, sampleLeast))
 	of := func(percent float64) string {
@@ -184,7 +186,8 @@ func spread(
 			names[i] = fmt.Sprintf("c%d", i+1)
 		}
 		list := strings.Join(names, ", ")
-		text = fmt.Sprintf("SELECT %s FROM (SELECT %s, pg_catalog.row_number() OVER () FROM %s%s LIMIT %d) AS s(%[1]s, n) WHERE s.n %% %[6]d = %[7]d LIMIT %[8]d",
+		text = fmt.Sprintf("SELECT %s FROM (SELECT %s, pg_catalog.row_number() OVER () FROM %s%s LIMIT %d) AS s(%[1]s, n) "+
+			"WHERE s.n %% %[6]d = %[7]d LIMIT %[8]d",
 			list, s.List, s.From, of(percent), 2*want, step, 1+o.Seed%uint64(step-1), o.Rows)
 	}
 	rows, err := run(ctx, text, o.Rows)

@@ -87,7 +87,8 @@ func ofClass(e *pgconn.PgError, message string) error {
 }
 
 func invalid(fault string, e *pgconn.PgError, message string) error {
-	return &exec.InvalidError{Fault: fault, Message: hinted(e.Code, strings.ReplaceAll(message, `"`, ""), e.Hint), Name: nameIn(e.Code, message)}
+	return &exec.InvalidError{Fault: fault, Message: hinted(e.Code, strings.ReplaceAll(message, `"`, ""), e.Hint),
+		Name: nameIn(e.Code, message)}
 }
 
 // quotes are those of messages in other languages.

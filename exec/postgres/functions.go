@@ -9,11 +9,11 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// safeFunctions are the functions of pg_catalog, and of the extensions that come with the server, that a statement may call.
-// They read only their arguments, change nothing, and make no value much larger than what they are given. The last is why
-// array_fill, factorial and all that makes XML are missing. xpath takes a path of plain steps (see plainPath), which finds no part of a
-// document twice. current_database, current_schema and pg_typeof tell what the schema tells. crypt of pgcrypto takes as long as its argument says, and crosstab
-// of tablefunc runs a text.
+// safeFunctions are the functions of pg_catalog, and of the extensions that come with the server, that a statement may
+// call. They read only their arguments, change nothing, and make no value much larger than what they are given. The
+// last is why array_fill, factorial and all that makes XML are missing. xpath takes a path of plain steps (see
+// plainPath), which finds no part of a document twice. current_database, current_schema and pg_typeof tell what the
+// schema tells. crypt of pgcrypto takes as long as its argument says, and crosstab of tablefunc runs a text.
 const safeFunctions = `
 abbrev abs acos acosd acosh age akeys any_value area array_agg array_append array_cat array_dims array_length
 array_lower array_ndims array_position array_positions array_prepend array_remove array_replace array_reverse
@@ -140,7 +140,8 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 	switch {
 	case c.allows(name):
 	case c.scoped && clocks[name]:
-		return false, nil, guard.Refuse("function", "under rules about rows the function %s tells how long hidden rows took: write now()", name)
+		return false, nil,
+			guard.Refuse("function", "under rules about rows the function %s tells how long hidden rows took: write now()", name)
 	case schemaName != "" && schemaName != "pg_catalog" || !listedFunctions[name] && known:
 		return false, nil, guard.Refuse("function", "%s is not allowed here", qualified(schemaName, name))
 	case !known && !listedFunctions[name]:
@@ -150,7 +151,8 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 		}
 		return true, nil, nil
 	case f.compared:
-		return false, nil, guard.Refuse("function", "the function %s has a type that is compared by a function of a user", name)
+		return false, nil, guard.Refuse("function", "the function %s has a type that is compared by a function of a user",
+			name)
 	case schemaName == "" && f.user:
 		if !f.builtin {
 			f.takes = nil
@@ -161,7 +163,8 @@ func (c *catalog) called(schemaName, name string) (absent bool, takes []uint32, 
 	return false, nil, nil
 }
 
-// comparisons are the symbols of which the engine has one between two rows, so that no row is made another type for them.
+// comparisons are the symbols of which the engine has one between two rows, so that no row is made another type for
+// them.
 var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
 
 // apart reports whether values have to be of one of these types to be an argument, so that where no such value is, only
@@ -277,8 +280,8 @@ func (r *reading) inside(oid uint32) []uint32 {
 }
 
 // judgeTypes decides to which types a statement may cast. One of a user is a type to cast to if it is an enumeration,
-// belongs to an extension, or is a domain over such a type whose CHECK calls nothing that is not on the list: the engine
-// runs a CHECK with every cast. checks are what CHECKs do that they may not, and casts the types in them.
+// belongs to an extension, or is a domain over such a type whose CHECK calls nothing that is not on the list: the
+// engine runs a CHECK with every cast. checks are what CHECKs do that they may not, and casts the types in them.
 func (r *reading) judgeTypes(checks map[uint32]string, uses map[uint32][]uint32) {
 	casts := map[uint32]string{} // functions of users' casts
 	for _, row := range r.results[readCasts] {

@@ -30,8 +30,8 @@ var unlisted = []struct{ why, names string }{
 			`amvalidate|.*_validator|numeric_.*|int4inc|int8_sum|nameconcatoid|oidvectortypes|interval_.*|convert|.*_recv|.*_send|generate_.*`},
 }
 
-// TestFunctions: each function of the server's catalog is on the list, or there is a reason why not. What the parts of the
-// engine call, as operators, casts, types, indexes and aggregates do, nobody writes.
+// TestFunctions: each function of the server's catalog is on the list, or there is a reason why not. What the parts of
+// the engine call, as operators, casts, types, indexes and aggregates do, nobody writes.
 func TestFunctions(t *testing.T) {
 	pool, _ := open(t, "SELECT 1")
 	names, err := dbtest.Texts(t.Context(), pool,
@@ -56,17 +56,19 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestExtensions: functions of extensions that only compute are called, those that read or take as long as they are asked to
-// are not.
+// TestExtensions: functions of extensions that only compute are called, those that read or take as long as they are
+// asked to are not.
 func TestExtensions(t *testing.T) {
-	pool, _ := open(t, `CREATE EXTENSION unaccent; CREATE EXTENSION fuzzystrmatch; CREATE EXTENSION pg_trgm; CREATE EXTENSION hstore; CREATE EXTENSION citext;
+	pool, _ := open(t,
+		`CREATE EXTENSION unaccent; CREATE EXTENSION fuzzystrmatch; CREATE EXTENSION pg_trgm; CREATE EXTENSION hstore; CREATE EXTENSION citext;
 CREATE EXTENSION cube; CREATE EXTENSION earthdistance; CREATE EXTENSION intarray; CREATE EXTENSION ltree;
 CREATE EXTENSION "uuid-ossp"; CREATE EXTENSION pgcrypto;
 CREATE EXTENSION tablefunc; CREATE VIEW tokens AS SELECT gen_random_uuid() AS id, 'a' AS name;`)
 	db := newDB(t, pool, exec.Config{})
 	dialecttest.Gives(t, db, [][3]string{
 		{"accents", "SELECT unaccent('Hôtel')", "[[Hotel]]"},
-		{"distance of words", "SELECT levenshtein('Ann', 'Ana'), soundex('Robert'), dmetaphone('Schmidt'), difference('Ann', 'Anna')", "[[1 R163 XMT 4]]"},
+		{"distance of words", "SELECT levenshtein('Ann', 'Ana'), soundex('Robert'), dmetaphone('Schmidt'), " +
+			"difference('Ann', 'Anna')", "[[1 R163 XMT 4]]"},
 		{"trigrams", "SELECT similarity('anna', 'anna'), show_trgm('a')", "[[1 "},
 		{"hstore", "SELECT akeys('a=>1'::hstore), exist('a=>1'::hstore, 'a'), hstore_to_json('a=>1'::hstore)", "[[{a} "},
 		{"citext", "SELECT 'A'::citext = 'a'", "[["},
@@ -88,15 +90,17 @@ CREATE EXTENSION tablefunc; CREATE VIEW tokens AS SELECT gen_random_uuid() AS id
 
 // harmless are the volatile functions that may be called under rules about rows, and why their values tell nothing.
 var harmless = map[string]string{
-	"random": "chance", "random_normal": "chance", "gen_random_uuid": "chance", "uuid_generate_v4": "chance", "array_shuffle": "chance", "array_sample": "chance",
+	"random": "chance", "random_normal": "chance", "gen_random_uuid": "chance", "uuid_generate_v4": "chance",
+	"array_shuffle": "chance", "array_sample": "chance",
 	"uuidv4": "chance",
 }
 
-// TestVolatile: under rules about rows no function is called whose value moves while a statement runs, unless it tells nothing:
-// a clock would tell how long hidden rows took.
+// TestVolatile: under rules about rows no function is called whose value moves while a statement runs, unless it tells
+// nothing: a clock would tell how long hidden rows took.
 func TestVolatile(t *testing.T) {
 	pool, _ := open(t, `CREATE EXTENSION "uuid-ossp"; CREATE TABLE parcels(id INTEGER, team TEXT)`)
-	names, err := dbtest.Texts(t.Context(), pool, "SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' ORDER BY 1")
+	names, err := dbtest.Texts(t.Context(), pool,
+		"SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +115,8 @@ func TestVolatile(t *testing.T) {
 			continue
 		}
 		tried++
-		if _, err := view.Query(t.Context(), "SELECT "+name+"() FROM parcels"); err == nil || !strings.Contains(err.Error(), "how long hidden rows took") {
+		if _, err := view.Query(t.Context(), "SELECT "+name+"() FROM parcels"); err == nil ||
+			!strings.Contains(err.Error(), "how long hidden rows took") {
 			t.Errorf("%s is called: %v", name, err)
 		}
 	}
@@ -121,7 +126,8 @@ func TestVolatile(t *testing.T) {
 			t.Errorf("%s is answered", text)
 		}
 	}
-	if _, err := view.Query(t.Context(), "SELECT now(), current_timestamp, random() FROM parcels"); err != nil || tried == 0 {
+	if _, err := view.Query(t.Context(), "SELECT now(), current_timestamp, random() FROM parcels"); err != nil ||
+		tried == 0 {
 		t.Errorf("%d tried, %v", tried, err)
 	}
 }

@@ -20,12 +20,12 @@ CREATE VIEW v AS SELECT a, b FROM t;
 CREATE VIEW vv AS SELECT v.a, u.b FROM v JOIN u USING (a);
 CREATE TYPE mood AS ENUM ('sad', 'ok')`
 
-// TestParser holds our parser and our reading of its trees against the server: for each statement that the server prepares, the
-// tables that the tree names are those of which the server then holds a lock.
+// TestParser holds our parser and our reading of its trees against the server: for each statement that the server
+// prepares, the tables that the tree names are those of which the server then holds a lock.
 //
-// testdata/grammar.txt has statements in the shape of the examples of the PostgreSQL manual, by its chapters: expressions, each of
-// which runs as the list of a SELECT and deep inside of another query, and queries, each of which runs as it stands and as a
-// table of another one.
+// testdata/grammar.txt has statements in the shape of the examples of the PostgreSQL manual, by its chapters:
+// expressions, each of which runs as the list of a SELECT and deep inside of another query, and queries, each of which
+// runs as it stands and as a table of another one.
 func TestParser(t *testing.T) {
 	pool, _ := open(t, grammarSchema)
 	db := newDB(t, pool, exec.Config{})
@@ -56,7 +56,8 @@ func TestParser(t *testing.T) {
 			return
 		}
 		try(chapter, "SELECT "+text+" FROM t")
-		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+" AS x FROM w AS t) s WHERE EXISTS (SELECT FROM \"Odd name\" o WHERE o.a = 1)")
+		try(chapter, "WITH w AS (SELECT * FROM t) SELECT x FROM (SELECT "+text+
+			" AS x FROM w AS t) s WHERE EXISTS (SELECT FROM \"Odd name\" o WHERE o.a = 1)")
 	})
 	t.Logf("%d statements are read as the server reads them; %d are not of this server's version", compared, unknown)
 	if compared < 400 {
@@ -64,7 +65,8 @@ func TestParser(t *testing.T) {
 	}
 }
 
-// locked prepares a statement in a transaction of its own, and returns the tables and views of which the server then holds a lock.
+// locked prepares a statement in a transaction of its own, and returns the tables and views of which the server then
+// holds a lock.
 func locked(t testing.TB, conn *sql.Conn, text string) (names []string, err error) {
 	t.Helper()
 	tx := testutil.Value(conn.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true}))(t)
@@ -74,7 +76,8 @@ func locked(t testing.TB, conn *sql.Conn, text string) (names []string, err erro
 		return nil, err
 	}
 	defer statement.Close()
-	rows := testutil.Value(tx.QueryContext(t.Context(), `SELECT c.relname FROM pg_lock_status() l JOIN pg_class c ON c.oid = l.relation
+	rows := testutil.Value(tx.QueryContext(t.Context(),
+		`SELECT c.relname FROM pg_lock_status() l JOIN pg_class c ON c.oid = l.relation
 WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v') ORDER BY 1`))(t)
 	defer rows.Close()
 	for rows.Next() {
@@ -86,8 +89,9 @@ WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation' AND c.relnamespace = 
 	return names, rows.Err()
 }
 
-// TestUnparsed: a statement that the server reads and our parser does not is refused as such, so that nobody repairs it. What neither
-// reads is the statement's fault. Nothing of either runs. Words that became keywords in version 17 are our parser's alone before it.
+// TestUnparsed: a statement that the server reads and our parser does not is refused as such, so that nobody repairs
+// it. What neither reads is the statement's fault. Nothing of either runs. Words that became keywords in version 17 are
+// our parser's alone before it.
 func TestUnparsed(t *testing.T) {
 	pool, _ := open(t, grammarSchema+"; CREATE TABLE made(a int)")
 	var version int
@@ -110,7 +114,8 @@ func TestUnparsed(t *testing.T) {
 		{"it prepares", "SELECT json_exists(j) FROM t) AS x (SELECT 1", theirs},
 	})
 	testutil.Value(db.Query(t.Context(), "SELECT a FROM t"))(t)
-	if _, err := db.Query(t.Context(), "SELECT json_exists(j) FROM t"); !exec.IsRejection(err) || errors.As(err, new(*exec.InvalidError)) {
+	if _, err := db.Query(t.Context(), "SELECT json_exists(j) FROM t"); !exec.IsRejection(err) ||
+		errors.As(err, new(*exec.InvalidError)) {
 		t.Errorf("its class: %v", err)
 	}
 }

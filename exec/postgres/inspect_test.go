@@ -43,14 +43,16 @@ func TestInspectAwkward(t *testing.T) {
 
 func TestInspectEmpty(t *testing.T) {
 	pool, _ := open(t, "")
-	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "postgres" || s.Version == "" || s.Default != "public" {
+	if s := inspect(t, pool); len(s.Tables) != 0 || s.Tables == nil || s.Dialect != "postgres" || s.Version == "" ||
+		s.Default != "public" {
 		t.Errorf("%+v", s)
 	}
 }
 
 // TestInspectRights: the schema of a user who may not read everything.
 func TestInspectRights(t *testing.T) {
-	pool, dsn := open(t, `CREATE SCHEMA closed; CREATE TABLE closed.a(x integer); CREATE TABLE b(x integer, secret text, y integer PRIMARY KEY);
+	pool, dsn := open(t,
+		`CREATE SCHEMA closed; CREATE TABLE closed.a(x integer); CREATE TABLE b(x integer, secret text, y integer PRIMARY KEY);
 		CREATE TABLE c(b integer REFERENCES b); CREATE TABLE hidden(x integer); CREATE VIEW owners AS SELECT * FROM hidden;
 		CREATE VIEW readers WITH (security_invoker=true) AS SELECT * FROM hidden;
 		DROP ROLE IF EXISTS inspector; CREATE ROLE inspector LOGIN;
@@ -77,7 +79,8 @@ func TestInspectRights(t *testing.T) {
 // TestDefaultSchema: it is that of the connection.
 func TestDefaultSchema(t *testing.T) {
 	_, dsn := open(t, `CREATE SCHEMA app; CREATE TABLE app.a(x integer); CREATE TABLE b(x integer, a integer)`)
-	for path, want := range map[string]string{"app,public": "app", "missing,public": "public", "pg_catalog,app": "app", "missing": "", `"$user",app`: "app"} {
+	for path, want := range map[string]string{"app,public": "app", "missing,public": "public", "pg_catalog,app": "app",
+		"missing": "", `"$user",app`: "app"} {
 		pool := testutil.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
 		s := inspect(t, pool)
 		if s.Default != want {
@@ -152,10 +155,13 @@ func TestVersion(t *testing.T) {
 	last = settled(last)
 	for _, text := range []string{
 		"ALTER TABLE a RENAME COLUMN y TO z", "COMMENT ON COLUMN a.z IS 'last'", "COMMENT ON TABLE a IS 'all'",
-		"CREATE FUNCTION lower(integer) RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
-		"CREATE OR REPLACE VIEW v AS SELECT x FROM a WHERE x > 0", "ALTER TYPE mood ADD VALUE 'ok'", "CREATE TABLE b(x integer)",
+		"CREATE FUNCTION lower(integer) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+		"CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
+		"CREATE OR REPLACE VIEW v AS SELECT x FROM a WHERE x > 0", "ALTER TYPE mood ADD VALUE 'ok'",
+		"CREATE TABLE b(x integer)",
 		"ALTER TABLE a ALTER x SET NOT NULL", "ALTER TABLE a ALTER x SET DEFAULT 3", "CREATE UNIQUE INDEX ON b(x)",
-		"ALTER TABLE a ADD CHECK (x > 0)", "CREATE ROLE version_reader; GRANT SELECT ON a TO version_reader; DROP OWNED BY version_reader; DROP ROLE version_reader",
+		"ALTER TABLE a ADD CHECK (x > 0)", "CREATE ROLE version_reader; GRANT SELECT ON a TO version_reader; " +
+			"DROP OWNED BY version_reader; DROP ROLE version_reader",
 		"DROP TABLE b", "ALTER SCHEMA public RENAME TO other",
 	} {
 		change(text)
@@ -225,7 +231,8 @@ func TestSample(t *testing.T) {
 
 // TestProfile: types and counts of a profile.
 func TestProfile(t *testing.T) {
-	pool, _ := open(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t(id integer, m mood, n numeric, d date, code char(4), password text);
+	pool, _ := open(t,
+		`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t(id integer, m mood, n numeric, d date, code char(4), password text);
 		INSERT INTO t SELECT i, (CASE WHEN i % 3 = 0 THEN 'sad' ELSE 'ok' END)::mood, i / 4.0, date '2024-01-01' + i % 2, 'c', 'x' FROM generate_series(1, 40) i`)
 	db := dbtest.NewDB(t, pool, postgres.Dialect{}, exec.Config{})
 	s := testutil.Value(db.Schema(t.Context()))(t)
@@ -244,7 +251,8 @@ func TestProfile(t *testing.T) {
 
 // TestWarnings: a superuser and an owner are told, once.
 func TestWarnings(t *testing.T) {
-	pool, dsn := open(t, "DROP ROLE IF EXISTS warned; CREATE ROLE warned LOGIN; CREATE TABLE t(a integer); GRANT SELECT ON t TO warned")
+	pool, dsn := open(t, "DROP ROLE IF EXISTS warned; CREATE ROLE warned LOGIN; CREATE TABLE t(a integer); GRANT SELECT "+
+		"ON t TO warned")
 	t.Cleanup(func() { _, _ = pool.Exec("DROP OWNED BY warned; DROP ROLE warned") })
 	limited := testutil.Value(sql.Open("pgx", strings.Replace(dsn, "postgres@", "warned@", 1)))(t)
 	defer limited.Close()
@@ -274,9 +282,11 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestToldTypes: the schema tells what is in a composite type and whose rows a table has, and a result the names of types.
+// TestToldTypes: the schema tells what is in a composite type and whose rows a table has, and a result the names of
+// types.
 func TestToldTypes(t *testing.T) {
-	pool, _ := open(t, `CREATE EXTENSION citext; CREATE EXTENSION hstore; CREATE TYPE hue AS ENUM ('red'); CREATE TYPE point3 AS (x int, y int);
+	pool, _ := open(t,
+		`CREATE EXTENSION citext; CREATE EXTENSION hstore; CREATE TYPE hue AS ENUM ('red'); CREATE TYPE point3 AS (x int, y int);
 		CREATE TYPE place AS (street text, "Post Code" varchar(9), at point3);
 		CREATE TABLE client(id int PRIMARY KEY, lives place, lived place[], h hue, hs hue[], c citext, s hstore);
 		CREATE TABLE owns(c client); INSERT INTO client(id, lives, h, hs, c, s) VALUES (1, ROW('a', 'b', ROW(1, 2)), 'red', '{red}', 'X', 'k=>1');
@@ -298,10 +308,12 @@ func TestToldTypes(t *testing.T) {
 		}
 	}
 	hidden := newDB(t, pool, exec.Config{Policy: exec.Policy{AllowTables: []string{"pet"}}})
-	if table, _ := testutil.Value(hidden.Schema(t.Context()))(t).Lookup("", "pet"); strings.Contains(table.Description, "hound") {
+	if table, _ := testutil.Value(hidden.Schema(t.Context()))(t).Lookup("", "pet"); strings.Contains(table.Description,
+		"hound") {
 		t.Errorf("a child that may not be read is named: %s", table.Description)
 	}
-	rows := testutil.Value(db.Query(t.Context(), "SELECT (SELECT count(*) FROM pet), (SELECT count(*) FROM ONLY pet)"))(t).Rows
+	rows := testutil.Value(db.Query(t.Context(),
+		"SELECT (SELECT count(*) FROM pet), (SELECT count(*) FROM ONLY pet)"))(t).Rows
 	if fmt.Sprint(rows) != "[[2 1]]" {
 		t.Errorf("rows of a parent: %v", rows)
 	}
@@ -309,7 +321,8 @@ func TestToldTypes(t *testing.T) {
 	for _, of := range testutil.Value(db.Query(t.Context(), "SELECT h, hs, c, s, lives, lived FROM client"))(t).Types {
 		types = append(types, of.Name+" "+string(of.Kind))
 	}
-	if diff := cmp.Diff([]string{"hue text", "hue[] list", "citext text", "hstore ", "place ", "place[] list"}, types); diff != "" {
+	if diff := cmp.Diff([]string{"hue text", "hue[] list", "citext text", "hstore ", "place ", "place[] list"},
+		types); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
 	}
 }

@@ -103,7 +103,8 @@ func TestWalls(t *testing.T) {
 
 // TestNewColumns: a column that comes is denied at once, though the server has not counted the change yet.
 func TestNewColumns(t *testing.T) {
-	root, dsn := open(t, "CREATE TABLE u(id INTEGER, password TEXT); CREATE TABLE w(id INTEGER, word TEXT); CREATE VIEW v AS SELECT id, id AS x FROM u")
+	root, dsn := open(t, "CREATE TABLE u(id INTEGER, password TEXT); CREATE TABLE w(id INTEGER, word TEXT); "+
+		"CREATE VIEW v AS SELECT id, id AS x FROM u")
 	db := newDB(t, openWay(t, "exec", dsn), exec.Config{Policy: exec.Policy{DenyColumns: []string{"password"}}})
 	for _, text := range []string{"SELECT * FROM w", "SELECT word FROM w", "SELECT x FROM v", "SELECT 1"} {
 		if _, err := db.Query(t.Context(), text); err != nil {
@@ -126,22 +127,27 @@ func TestNewColumns(t *testing.T) {
 func TestRole(t *testing.T) {
 	root, dsn := open(t, fixture)
 	who := func(d postgres.Dialect) string {
-		db := dbtest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}), exec.Config{})
+		db := dbtest.NewDB(t, openWay(t, "exec", dsn), exectest.Change(d, exectest.Changes{Read: blind, Confirm: deaf}),
+			exec.Config{})
 		got := testutil.Value(db.Query(t.Context(), "SELECT current_user, count(*) FROM secured"))(t)
 		return fmt.Sprint(got.Rows[0])
 	}
-	if got := []string{who(postgres.Dialect{}), who(postgres.Dialect{KeepRole: true})}; !cmp.Equal(got, []string{"[pg_read_all_data 2]", "[postgres 2]"}) {
+	if got := []string{who(postgres.Dialect{}), who(postgres.Dialect{KeepRole: true})}; !cmp.Equal(got,
+		[]string{"[pg_read_all_data 2]", "[postgres 2]"}) {
 		t.Error(got)
 	}
-	testutil.Value(root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON secured USING (who = current_user)"))(t)
+	testutil.Value(root.Exec("ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY p " +
+		"ON secured USING (who = current_user)"))(t)
 	if got := who(postgres.Dialect{}); got != "[postgres 2]" {
 		t.Errorf("with row security: %s", got)
 	}
 	// An ordinary role sees its rows.
-	testutil.Value(root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
+	testutil.Value(
+		root.Exec(`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'ann') THEN CREATE ROLE ann LOGIN; END IF; END $$;
 		GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann`))(t)
 	db := newDB(t, openWay(t, "exec", strings.Replace(dsn, "postgres@", "ann@", 1)), exec.Config{})
-	if got, err := db.Query(t.Context(), "SELECT a FROM secured"); err != nil || !cmp.Equal(got.Rows, [][]any{{int64(1)}}) {
+	if got, err := db.Query(t.Context(), "SELECT a FROM secured"); err != nil ||
+		!cmp.Equal(got.Rows, [][]any{{int64(1)}}) {
 		t.Errorf("ann sees %v, %v", got, err)
 	}
 }
@@ -161,7 +167,8 @@ func TestLimits(t *testing.T) {
 		return fmt.Sprint(err)
 	}
 	start := time.Now()
-	got, err := db.QueryWithin(t.Context(), forever[:7]+"a.x FROM generate_series(1, 100000) a(x), generate_series(1, 100000) b", exec.Bounds{Rows: 5})
+	got, err := db.QueryWithin(t.Context(), forever[:7]+"a.x FROM generate_series(1, 100000) a(x), generate_series(1, "+
+		"100000) b", exec.Bounds{Rows: 5})
 	if err != nil || len(got.Rows) != 5 || !got.Truncated || time.Since(start) > 10*time.Second {
 		t.Errorf("%s: the first of ten billion rows: %v, %v, %v", way, got, err, time.Since(start))
 	}
@@ -184,7 +191,8 @@ func TestLimits(t *testing.T) {
 	if err := pool.QueryRow("SELECT repeat('x', 12000000)").Scan(&long); err != nil || len(long) != 12e6 {
 		t.Errorf("%s: the caller's own long value: %v", way, err)
 	}
-	_, err = db.QueryWithin(t.Context(), "SELECT x FROM generate_series(1, 30000000) x ORDER BY x DESC", exec.Bounds{Timeout: time.Minute})
+	_, err = db.QueryWithin(t.Context(), "SELECT x FROM generate_series(1, 30000000) x ORDER BY x DESC",
+		exec.Bounds{Timeout: time.Minute})
 	if kind(err) != "memory" {
 		t.Errorf("%s: a sort of more than temp_file_limit: %v", way, err)
 	}
@@ -223,7 +231,8 @@ func TestSettings(t *testing.T) {
 		"7min": {"9s", "8s"}, "3h": {"9s", "8s"}, "1d": {"9s", "8s"},
 	} {
 		testutil.Value(pool.Exec("SET statement_timeout = '" + setting + "'; SET lock_timeout = '" + setting + "'"))(t)
-		if got := [2]string{ask("current_setting('statement_timeout')"), ask("current_setting('lock_timeout')")}; got != want {
+		if got := [2]string{ask("current_setting('statement_timeout')"),
+			ask("current_setting('lock_timeout')")}; got != want {
 			t.Errorf("%s: %v, want %v", setting, got, want)
 		}
 	}
@@ -244,7 +253,8 @@ func TestPlans(t *testing.T) {
 	explain := func(text string) exec.Plan {
 		t.Helper()
 		p := testutil.Value(db.Explain(t.Context(), text))(t, text)
-		if len(p.Rows) == 0 || len(p.Nodes) != 0 || p.EngineCost <= 0 && text != "SELECT 1" || p.EngineRows <= 0 || p.Cost() != p.EngineCost {
+		if len(p.Rows) == 0 || len(p.Nodes) != 0 || p.EngineCost <= 0 && text != "SELECT 1" || p.EngineRows <= 0 ||
+			p.Cost() != p.EngineCost {
 			t.Errorf("%s: %+v", text, p)
 		}
 		return p
@@ -263,10 +273,12 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s:\n%s\n%s", tt.why, one, other)
 		}
 	}
-	if p := explain("SELECT name FROM customers c WHERE id = 7"); !strings.HasPrefix(p.Rows[0].Detail, "Index Scan using customers_pkey on customers c  (cost=") {
+	if p := explain("SELECT name FROM customers c WHERE id = 7"); !strings.HasPrefix(p.Rows[0].Detail,
+		"Index Scan using customers_pkey on customers c  (cost=") {
 		t.Errorf("%+v", p.Rows)
 	}
-	if one, all := explain("SELECT * FROM orders WHERE id = 7"), explain("SELECT * FROM orders"); all.EngineCost <= one.EngineCost || all.EngineRows != 20000 {
+	if one, all := explain("SELECT * FROM orders WHERE id = 7"),
+		explain("SELECT * FROM orders"); all.EngineCost <= one.EngineCost || all.EngineRows != 20000 {
 		t.Errorf("%+v, %+v", one, all)
 	}
 	explain("SELECT 1")

@@ -51,14 +51,15 @@ CREATE MATERIALIZED VIEW m_grandkids AS SELECT * FROM grandkids;
 CREATE VIEW v_m_sales AS SELECT * FROM m_sales;
 `
 
-// TestLineage: every kind of way by which rows of one relation come to stand in another, and every place of the two in a
-// policy. No rule is passed: it holds, or the policy is an error.
+// TestLineage: every kind of way by which rows of one relation come to stand in another, and every place of the two in
+// a policy. No rule is passed: it holds, or the policy is an error.
 func TestLineage(t *testing.T) {
 	const (
 		parts     = "own,own error own,refused | error all,all all,refused | refused,own refused,all refused,refused"
 		inherited = "own,own error error | error all,all error | refused,own refused,all refused,refused"
 		views     = "error error error | own,own all,all refused,refused | own,own all,all refused,refused"
-		stored    = "own,own own,all refused,refused | error all,all refused,refused | refused,own refused,all refused,refused"
+		stored    = "own,own own,all refused,refused | error all,all refused,refused | refused,own refused,all " +
+			"refused,refused"
 	)
 	dialecttest.Lineage(t, engine("", "postgres"), lineageScript, [][5]string{
 		{"a partition by list", "visits", "visits_1", "", parts},
@@ -80,8 +81,10 @@ func TestLineage(t *testing.T) {
 			"own,own own,all refused,refused | error all,all refused,refused | refused,own refused,all refused,refused"},
 		{"over a partitioned table", "m_deep", "deep_1_1", "deep", parts},
 		{"over a partition", "m_leaf", "deep", "",
-			"refused,own refused,all refused,refused | error refused,all refused,refused | refused,own refused,all refused,refused"},
-		{"over a child", "m_grandkids", "elders", "far.kids grandkids", "own,own error own,refused | error all,all all,refused | error error refused,refused"},
+			"refused,own refused,all refused,refused | error refused,all refused,refused | refused,own refused,all " +
+				"refused,refused"},
+		{"over a child", "m_grandkids", "elders", "far.kids grandkids",
+			"own,own error own,refused | error all,all all,refused | error error refused,refused"},
 		{"a view over a materialized view", "v_m_sales", "sales", "m_sales",
 			"error error error | error all,all refused,refused | refused,own refused,all refused,refused"},
 	}...)
@@ -99,16 +102,21 @@ func TestLineageRules(t *testing.T) {
 		shared []string
 		want   string // in the error; "": none
 	}{
-		{"a partition has another rule", map[string]string{"visits": rule, "visits_1": "shop <> :shop"}, nil, "give it the same one"},
-		{"and one at depth", map[string]string{"deep": rule, "deep_1_1": "shop <> :shop"}, nil, `public.deep: its rows are those of public.deep_1_1 too`},
-		{"a parent of a shared one has a rule", map[string]string{"deep": rule}, []string{"deep_1_1"}, `public.deep_1_1: it has rows of public.deep`},
+		{"a partition has another rule", map[string]string{"visits": rule, "visits_1": "shop <> :shop"}, nil,
+			"give it the same one"},
+		{"and one at depth", map[string]string{"deep": rule, "deep_1_1": "shop <> :shop"}, nil,
+			`public.deep: its rows are those of public.deep_1_1 too`},
+		{"a parent of a shared one has a rule", map[string]string{"deep": rule}, []string{"deep_1_1"},
+			`public.deep_1_1: it has rows of public.deep`},
 		{"the other parent of its child has a rule", map[string]string{"mothers": rule, "both_of": rule},
 			[]string{"elders", "kids", "grandkids"}, `public.elders: it has rows of public.`},
-		{"and the child has none", map[string]string{"mothers": rule}, []string{"elders", "kids", "grandkids"}, `name it in Shared too`},
+		{"and the child has none", map[string]string{"mothers": rule}, []string{"elders", "kids", "grandkids"},
+			`name it in Shared too`},
 		{"a rule on a generated column", map[string]string{"made": "mark = :shop"}, nil, ""},
 	} {
 		err := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: test.rows, Shared: test.shared}}).Ready(t.Context())
-		if test.want == "" && err != nil || test.want != "" && (!errors.As(err, new(*exec.PolicyError)) || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" && (!errors.As(err, new(*exec.PolicyError)) ||
+			!strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.want)
 		}
 	}
@@ -118,7 +126,8 @@ func TestLineageRules(t *testing.T) {
 	if _, err := narrower.Query(t.Context(), "SELECT note FROM by_range"); !errors.As(err, new(*exec.PolicyError)) {
 		t.Errorf("a rule of a narrower policy on a partition: %v", err)
 	}
-	db = newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"late": rule}, Shared: []string{"by_range"}}})
+	db = newDB(t, pool,
+		exec.Config{Policy: exec.Policy{Rows: map[string]string{"late": rule}, Shared: []string{"by_range"}}})
 	testutil.OK(t, db.Ready(t.Context()))
 	view := testutil.Value(db.For(scope, nil))(t)
 	if _, err := view.Query(t.Context(), "SELECT note FROM by_range"); err != nil {
@@ -132,7 +141,8 @@ func TestLineageRules(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	if refused := (*exec.RefusedError)(nil); !errors.As(err, &refused) || refused.Reason != "rows" || strings.Contains(err.Error(), "late") {
+	if refused := (*exec.RefusedError)(nil); !errors.As(err, &refused) || refused.Reason != "rows" ||
+		strings.Contains(err.Error(), "late") {
 		t.Errorf("a table with a rule became a partition: %v", err)
 	}
 }

@@ -88,7 +88,8 @@ func (c *conn) unmoved() error {
 		return nil
 	}
 	c.lost = true
-	return guardFault("the server wrote or took a lock while it looked at the names in the statement; its connection is closed")
+	return guardFault("the server wrote or took a lock while it looked at the names in the statement; " +
+		"its connection is closed")
 }
 
 func guardFault(detail string) error {
@@ -127,7 +128,8 @@ func (c *conn) rollback(ctx context.Context, all bool) (err error) {
 		return err
 	}
 	if after.written || !slices.Equal(c.before.advisory, after.advisory) {
-		return guardFault("the statement passed the guard and wrote or took a lock; it was rolled back and its connection is closed")
+		return guardFault("the statement passed the guard and wrote or took a lock; it was rolled back and its connection " +
+			"is closed")
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 func open(t testing.TB, script string) (pool *sql.DB, dsn string) {
 	t.Helper()
 	s := server.Get(t)
-	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
+	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable",
+		s.Port)))(t)
 	defer root.Close()
 	databases++
 	name := fmt.Sprintf("d%d", databases)
@@ -64,7 +65,8 @@ func revealed(p exec.Policy) exec.Policy {
 	return p
 }
 
-// engine is PostgreSQL for the suite, by parameters of its DSN, and a user: "postgres" or "reader", who may only select.
+// engine is PostgreSQL for the suite, by parameters of its DSN, and a user: "postgres" or "reader", who may only
+// select.
 func engine(parameters, user string) exectest.Engine {
 	return exectest.Engine{
 		Dialect:      postgres.Dialect{},
@@ -76,7 +78,8 @@ func engine(parameters, user string) exectest.Engine {
 		Open: func(t testing.TB, script string) exectest.Database {
 			owner, dsn := open(t, script)
 			for _, grant := range []string{
-				"DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; END IF; END $$",
+				"DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; " +
+					"END IF; END $$",
 				"GRANT USAGE ON SCHEMA public TO reader", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
 				"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO reader",
 				"SELECT pg_stat_force_next_flush()",
@@ -111,27 +114,34 @@ func stateOf(ctx context.Context, conn *sql.Conn) (state string, err error) {
 // contents is what a statement must not change: rows, relations, functions, sequences, large objects, locks, roles,
 // databases, settings, files. A table of many rows is only counted.
 func contents(ctx context.Context, owner *sql.DB) (out string, err error) {
-	names, err := dbtest.Texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname")
+	names, err := dbtest.Texts(ctx, owner, "SELECT relname FROM pg_class WHERE relkind = 'r' "+
+		"AND relnamespace = 'public'::regnamespace ORDER BY relname")
 	if err != nil {
 		return "", err
 	}
 	whats := []string{
-		"SELECT 'relation ' || oid || relname || relkind::text || relhasrules || relhastriggers FROM pg_class WHERE oid > 16383 AND relpersistence <> 't'",
+		"SELECT 'relation ' || oid || relname || relkind::text || relhasrules || relhastriggers FROM pg_class " +
+			"WHERE oid > 16383 AND relpersistence <> 't'",
 		"SELECT 'function ' || oid || proname FROM pg_proc WHERE oid > 16383",
 		"SELECT 'type ' || oid || typname FROM pg_type WHERE oid > 16383 AND typname !~ '^_?pg_'",
-		"SELECT 'sequence ' || sequencename || COALESCE(last_value::text, '-') FROM pg_sequences", "SELECT 'object ' || oid FROM pg_largeobject_metadata",
-		"SELECT 'lock ' || objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-		"SELECT 'role ' || rolname || rolsuper || COALESCE(rolconfig::text, '') FROM pg_roles", "SELECT 'database ' || count(*) FROM pg_database",
+		"SELECT 'sequence ' || sequencename || COALESCE(last_value::text, '-') FROM pg_sequences",
+		"SELECT 'object ' || oid FROM pg_largeobject_metadata",
+		"SELECT 'lock ' || objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database " +
+			"WHERE datname = current_database())",
+		"SELECT 'role ' || rolname || rolsuper || COALESCE(rolconfig::text, '') FROM pg_roles",
+		"SELECT 'database ' || count(*) FROM pg_database",
 		"SELECT 'slot ' || slot_name FROM pg_replication_slots", "SELECT 'prepared ' || gid FROM pg_prepared_xacts",
 		"SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
-		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))", "SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
+		"SELECT 'extension ' || extname FROM pg_extension", "SELECT md5(pg_read_file('postgresql.auto.conf'))",
+		"SELECT 'file ' || f FROM pg_ls_dir('.') AS f",
 		"SELECT 'file ' || f FROM pg_ls_dir('/tmp') AS f WHERE f ~ '^(evil|x([._].*)?$)'",
 	}
 	for i, what := range whats {
 		whats[i] = what + " ORDER BY 1"
 	}
 	for _, name := range names {
-		whats = append(whats, fmt.Sprintf("SELECT '%[1]s ' || md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) FROM (SELECT * FROM %[1]q LIMIT 1000) AS x"+
+		whats = append(whats, fmt.Sprintf("SELECT '%[1]s ' || md5(string_agg(x::text, ',' ORDER BY x::text)) || count(*) "+
+			"FROM (SELECT * FROM %[1]q LIMIT 1000) AS x"+
 			" UNION ALL SELECT count(*)::text FROM %[1]q", name))
 	}
 	return dbtest.Lines(ctx, owner, whats...)
@@ -157,8 +167,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions of
-// the server: TEXTTOSQL_SERVERS=1 TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
+// TestPayloads runs every statement of the data set on its large fixture, in each mode and as each user. Other versions
+// of the server: TEXTTOSQL_SERVERS=1 TEXTTOSQL_POSTGRES=FOLDER go test ./exec/postgres -run TestPayloads -v
 func TestPayloads(t *testing.T) {
 	script := testutil.Value(os.ReadFile(evaldata.Path(t, "security", "fixture_postgres.sql")))(t)
 	all := attack.Payloads(t, "postgres")
@@ -167,7 +177,8 @@ func TestPayloads(t *testing.T) {
 			break // the others differ on the server alone
 		}
 		t.Run(c.name, func(t *testing.T) {
-			for traps, list := range map[string][]exectest.Payload{"": all, traps: hostile(), operatorTraps: hostileOperators()} {
+			for traps, list := range map[string][]exectest.Payload{"": all, traps: hostile(),
+				operatorTraps: hostileOperators()} {
 				if traps != "" && c.parameters != "" {
 					continue // the modes of pgx do the same before anything runs
 				}
@@ -231,7 +242,8 @@ func BenchmarkVersion(b *testing.B) {
 		pool, _ := open(b, "")
 		return pool
 	}, func(b *testing.B, pool *sql.DB) exec.Conn {
-		open, conn := testutil.Value(postgres.Dialect{}.Guard(exec.GuardConfig{}))(b), testutil.Value(pool.Conn(b.Context()))(b)
+		open, conn := testutil.Value(postgres.Dialect{}.Guard(exec.GuardConfig{}))(b),
+			testutil.Value(pool.Conn(b.Context()))(b)
 		held := testutil.Value(open(b.Context(), conn, time.Minute))(b)
 		b.Cleanup(func() { held.Close(false); conn.Close() })
 		return held.Conn

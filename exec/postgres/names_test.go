@@ -12,9 +12,11 @@ func TestNames(t *testing.T) {
 	dialecttest.Names(t, engine("", "reader"), "SELECT word FROM pg_get_keywords()", more...)
 }
 
-// TestQuotes: a statement without the quotes that names need gets them where one name fits, and only where it fails without.
+// TestQuotes: a statement without the quotes that names need gets them where one name fits, and only where it fails
+// without.
 func TestQuotes(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE "Orders"("Id" int, "CustomerId" int, "Total" numeric, "Date" date, "user" text, "order" int, "Password" text);
+	pool, _ := open(t,
+		`CREATE TABLE "Orders"("Id" int, "CustomerId" int, "Total" numeric, "Date" date, "user" text, "order" int, "Password" text);
 		CREATE TABLE customers(id int, name text);
 		CREATE TABLE login(id int, "localtime" text, "user" text, current_day date);
 		CREATE TABLE "user"(id int, "Id" int, "ID" int);
@@ -34,18 +36,23 @@ func TestQuotes(t *testing.T) {
 			`SELECT x."Date"::Date FROM "Orders" x WHERE x."Date" > Date '2024-01-01'`, quoted,
 			"a type is not a column"},
 		{`SELECT "id" FROM "orders"`, `SELECT "Id" FROM "Orders"`, quoted, "quotes around another case"},
-		{"SELECT user, count(*) FROM login GROUP BY user", `SELECT "user", count(*) FROM login GROUP BY "user"`, quoted, "a function that is rejected"},
-		{"SELECT order FROM Orders ORDER BY order", `SELECT "order" FROM "Orders" ORDER BY "order"`, quoted, "a keyword as a column and as itself"},
+		{"SELECT user, count(*) FROM login GROUP BY user", `SELECT "user", count(*) FROM login GROUP BY "user"`, quoted,
+			"a function that is rejected"},
+		{"SELECT order FROM Orders ORDER BY order", `SELECT "order" FROM "Orders" ORDER BY "order"`, quoted,
+			"a keyword as a column and as itself"},
 		{"SELECT id FROM user", `SELECT id FROM "user"`, quoted, "a keyword as a table"},
-		{"SELECT u.Id FROM user u", `SELECT u.Id FROM "user" u`, quoted, "the column in lower case is the one that the server reads"},
+		{"SELECT u.Id FROM user u", `SELECT u.Id FROM "user" u`, quoted,
+			"the column in lower case is the one that the server reads"},
 		{"SELECT b, a FROM Twins", "", "", "two tables have the name in some case"},
 		{"SELECT Id, nosuch FROM Orders", "", "", "quotes alone do not help"},
 		{"SELECT Id, Password FROM Orders", "", "", "the policy denies a column"},
 		{"SELECT localtime FROM login", "SELECT localtime FROM login", bare, "the clock and not the column"},
 		{`SELECT "localtime" FROM login`, `SELECT "localtime" FROM login`, "", "the column"},
 		{"SELECT l.localtime FROM login l", "SELECT l.localtime FROM login l", "", "the column, behind a dot"},
-		{"SELECT localtime, name FROM customers", "SELECT localtime, name FROM customers", "", "the clock: the table has no such column"},
-		{"SELECT id FROM login WHERE current_day = current_date", "SELECT id FROM login WHERE current_day = current_date", "", "the clock: no column has the name"},
+		{"SELECT localtime, name FROM customers", "SELECT localtime, name FROM customers", "",
+			"the clock: the table has no such column"},
+		{"SELECT id FROM login WHERE current_day = current_date", "SELECT id FROM login WHERE current_day = current_date", "",
+			"the clock: no column has the name"},
 		{"SELECT ID AS Number FROM customers", "SELECT ID AS Number FROM customers", "", "nothing is wrong"},
 		{"SELECT max(a) AS Total FROM twins", "SELECT max(a) AS Total FROM twins", "", "nothing is wrong"},
 		{"SELECT user, nosuch FROM login", "", "", "quotes alone do not help"},

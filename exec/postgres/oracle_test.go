@@ -125,7 +125,8 @@ func TestOracle(t *testing.T) {
 			needless++
 		}
 	}
-	t.Logf("%d statements, %d compile and %d more are too complex; columns exact for %d; %d read a denied column and are refused, %d are refused without need",
+	t.Logf("%d statements, %d compile and %d more are too complex; columns exact for %d; "+
+		"%d read a denied column and are refused, %d are refused without need",
 		i, compiled, heavy, exact, leaking, needless)
 	if compiled < count || leaking < compiled/10 || exact < compiled/4 {
 		t.Error("the generator or the resolver is worse than it was")
@@ -181,7 +182,8 @@ var oracleTables = []item{
 	{"users", []string{"id", "name", "password", "email"}}, {"public.users", []string{"id", "name", "password", "email"}},
 	{"hr.users", []string{"id", "name", "salary", "pets"}}, {"pets", []string{"id", "owner", "name", "lower", "secret"}},
 	{"odd", []string{"odd", "id", "secret", `"Odd"`, "to_json"}}, {"parent", []string{"id", "name", "secret", "kind"}},
-	{"child", []string{"id", "name", "secret", "kind"}}, {"v_users", []string{"id", "name", "email"}}, {"v_row", []string{"j", "id"}},
+	{"child", []string{"id", "name", "secret", "kind"}}, {"v_users", []string{"id", "name", "email"}},
+	{"v_row", []string{"j", "id"}},
 	{"m", []string{"id", "owner"}},
 }
 
@@ -200,7 +202,8 @@ func (g *generator) query(outer []item, depth, width int) string {
 			for i := range columns {
 				cte.columns = append(cte.columns, pick(g, "id", "name", "a", "password", "owner")+strings.Repeat("_", i))
 			}
-			parts = append(parts, cte.name+"("+strings.Join(cte.columns, ", ")+") AS "+pick(g, "", "MATERIALIZED ")+"("+g.query(nil, depth-1, columns)+")")
+			parts = append(parts, cte.name+"("+strings.Join(cte.columns, ", ")+") AS "+pick(g, "", "MATERIALIZED ")+"("+
+				g.query(nil, depth-1, columns)+")")
 			g.ctes = append(g.ctes, cte)
 		}
 		with = "WITH " + pick(g, "", "", "RECURSIVE ") + strings.Join(parts, ", ") + " "
@@ -262,7 +265,8 @@ func (g *generator) simple(outer []item, depth, width int) string {
 		s += " WHERE " + g.condition(scope, depth)
 	}
 	if len(group) > 0 {
-		s += " GROUP BY " + pick(g, strings.Join(group, ", "), "ROLLUP ("+strings.Join(group, ", ")+")", "GROUPING SETS (("+strings.Join(group, ", ")+"), ())")
+		s += " GROUP BY " + pick(g, strings.Join(group, ", "), "ROLLUP ("+strings.Join(group, ", ")+")", "GROUPING SETS (("+
+			strings.Join(group, ", ")+"), ())")
 		if g.chance(20) {
 			s += " HAVING max(" + g.column(inner) + ") > 'a'"
 		}
@@ -288,7 +292,8 @@ func (g *generator) from(outer []item, depth int) (string, []item) {
 			case 0, 1, 2:
 				common := pick(g, "id", "id", "name", "secret")
 				switch {
-				case len(made) > 1 || len(more) > 1 || !slices.Contains(made[0].columns, common) || !slices.Contains(more[0].columns, common):
+				case len(made) > 1 || len(more) > 1 || !slices.Contains(made[0].columns, common) ||
+					!slices.Contains(more[0].columns, common):
 					text += " CROSS JOIN " + right
 				case g.chance(20):
 					text += " NATURAL JOIN " + right
@@ -333,7 +338,8 @@ func (g *generator) one(outer []item, depth int) (string, []item) {
 		if lateral == "" {
 			outer = nil
 		}
-		return lateral + "(" + g.query(outer, depth-1, width) + ") AS " + name + "(" + strings.Join(columns, ", ") + ")", []item{{name, columns}}
+		return lateral + "(" + g.query(outer, depth-1, width) + ") AS " + name + "(" + strings.Join(columns, ", ") + ")",
+			[]item{{name, columns}}
 	case g.chance(8):
 		name := g.alias()
 		switch g.r.IntN(3) {
@@ -453,6 +459,7 @@ func (g *generator) condition(scope []item, depth int) string {
 		}
 	}
 	c := g.column(scope)
-	return pick(g, c+" = "+g.column(scope), c+" LIKE 'a%'", c+" IS NOT NULL", c+" BETWEEN 'a' AND "+g.column(scope), c+" IS DISTINCT FROM "+g.column(scope),
+	return pick(g, c+" = "+g.column(scope), c+" LIKE 'a%'", c+" IS NOT NULL", c+" BETWEEN 'a' AND "+g.column(scope),
+		c+" IS DISTINCT FROM "+g.column(scope),
 		g.row(scope)+" IS NOT NULL", c+" ~ 'x'", fmt.Sprintf("length(%s) > %d", c, g.r.IntN(9)))
 }

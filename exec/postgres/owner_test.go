@@ -110,21 +110,31 @@ func TestOwner(t *testing.T) {
 		}{
 			{"a column that is generated of the denied one", password, "SELECT shown FROM users; SELECT * FROM users", "column"},
 			{"a column that is generated of another one", password, "SELECT fine FROM users", ""},
-			{"a column of the row of a table", password, "SELECT (w.u).password FROM w; SELECT u FROM w; SELECT * FROM w; SELECT w::text FROM w; " +
-				"SELECT row_to_json(w) FROM w; SELECT (u).name FROM w; SELECT w.u::text FROM w; SELECT to_jsonb(x.u) FROM w AS x; " +
-				"SELECT 1 FROM w ORDER BY u; SELECT x FROM v_w; SELECT n FROM v_w", "column"},
-			{"an array, a domain, a range of it", password, "SELECT us FROM w; SELECT (us[1]).password FROM w; SELECT h FROM w; SELECT (h).password FROM w; " +
-				"SELECT s FROM w; SELECT lower(s) FROM w", "column"},
+			{"a column of the row of a table", password,
+				"SELECT (w.u).password FROM w; SELECT u FROM w; SELECT * FROM w; SELECT w::text FROM w; " +
+					"SELECT row_to_json(w) FROM w; SELECT (u).name FROM w; SELECT w.u::text FROM w; SELECT to_jsonb(x.u) " +
+					"FROM w AS x; " +
+					"SELECT 1 FROM w ORDER BY u; SELECT x FROM v_w; SELECT n FROM v_w", "column"},
+			{"an array, a domain, a range of it", password,
+				"SELECT us FROM w; SELECT (us[1]).password FROM w; SELECT h FROM w; SELECT (h).password FROM w; " +
+					"SELECT s FROM w; SELECT lower(s) FROM w", "column"},
 			{"the others", password, "SELECT n FROM w; SELECT count(*) FROM w; SELECT c FROM w", ""},
-			{"a composite type has the column", everywhere, "SELECT c FROM w; SELECT (c).login FROM w; SELECT d FROM w; SELECT ((d).c[1]).password FROM w", "column"},
+			{"a composite type has the column", everywhere,
+				"SELECT c FROM w; SELECT (c).login FROM w; SELECT d FROM w; SELECT ((d).c[1]).password FROM w", "column"},
 			{"a composite type is no table", exec.Policy{}, "SELECT * FROM cred; SELECT * FROM pair", "table"},
-			{"nothing is denied", exec.Policy{}, "SELECT (w.u).password, c, us FROM w; SELECT x FROM v_w; SELECT shown FROM users", ""},
+			{"nothing is denied", exec.Policy{}, "SELECT (w.u).password, c, us FROM w; SELECT x FROM v_w; SELECT shown " +
+				"FROM users", ""},
 
-			{"the default class of a type", exec.Policy{}, "SELECT p FROM typed; SELECT DISTINCT p FROM typed; SELECT 1 FROM typed GROUP BY p; " +
-				"SELECT 1 FROM typed ORDER BY p; SELECT p FROM typed UNION SELECT p FROM typed; SELECT rank() OVER (PARTITION BY p) FROM typed; " +
-				"SELECT id FROM typed WHERE p = p; SELECT ps FROM typed; SELECT DISTINCT ps FROM typed; SELECT max(p) FROM typed; SELECT * FROM typed; " +
-				"SELECT typed FROM typed; SELECT 1 FROM typed x JOIN typed y USING (p); SELECT DISTINCT x.q FROM (SELECT p AS q FROM typed) AS x; " +
-				"SELECT id FROM typed WHERE p IN (SELECT p FROM typed)", "function"},
+			{"the default class of a type", exec.Policy{},
+				"SELECT p FROM typed; SELECT DISTINCT p FROM typed; SELECT 1 FROM typed GROUP BY p; " +
+					"SELECT 1 FROM typed ORDER BY p; SELECT p FROM typed UNION SELECT p FROM typed; SELECT rank() OVER (PARTITION " +
+					"BY " +
+					"p) FROM typed; " +
+					"SELECT id FROM typed WHERE p = p; SELECT ps FROM typed; SELECT DISTINCT ps FROM typed; SELECT max(p) " +
+					"FROM typed; SELECT * FROM typed; " +
+					"SELECT typed FROM typed; SELECT 1 FROM typed x JOIN typed y USING (p); SELECT DISTINCT x.q FROM (SELECT p AS q " +
+					"FROM typed) AS x; " +
+					"SELECT id FROM typed WHERE p IN (SELECT p FROM typed)", "function"},
 			{"a class for a type of the engine", exec.Policy{},
 				"SELECT at FROM typed; SELECT DISTINCT at::text FROM typed; SELECT DISTINCT '(1,2)'::point; " +
 					"SELECT DISTINCT point '(1,2)'", "function"},
@@ -132,34 +142,43 @@ func TestOwner(t *testing.T) {
 				"SELECT r FROM typed; SELECT id FROM typed WHERE r @> 5; SELECT id FROM typed WHERE r = '[1,5)'", "function"},
 			{"an index with such a class", exec.Policy{},
 				"SELECT i FROM plain WHERE i = 5; SELECT i FROM plain ORDER BY i; SELECT DISTINCT i FROM plain; " +
-					"SELECT j FROM plain WHERE i > 3; SELECT * FROM plain; SELECT x FROM v_plain; SELECT j FROM v_plain WHERE x = 5", "function"},
-			{"an index on an expression", exec.Policy{}, "SELECT j FROM indexed WHERE j + 1 = 5; SELECT k FROM indexed", "function"},
+					"SELECT j FROM plain WHERE i > 3; SELECT * FROM plain; SELECT x FROM v_plain; SELECT j FROM v_plain WHERE x = 5",
+				"function"},
+			{"an index on an expression", exec.Policy{}, "SELECT j FROM indexed WHERE j + 1 = 5; SELECT k FROM indexed",
+				"function"},
 			{"the index of a child, the key of partitions", exec.Policy{},
 				"SELECT i FROM parent WHERE i = 5; SELECT i FROM kid; SELECT j FROM pieces WHERE i = 5", "function"},
 			{"the other columns", exec.Policy{},
 				"SELECT id, m FROM typed ORDER BY m; SELECT count(*) FROM plain; SELECT j FROM plain; SELECT j FROM pieces; " +
 					"SELECT DISTINCT j FROM parent ORDER BY j; SELECT count(*) FROM typed; SELECT '[1,2)'::int4range", ""},
 			{"the policy allows the functions", allowed,
-				"SELECT j FROM plain; SELECT i FROM plain; SELECT x FROM v_plain; SELECT p, r, at FROM typed; SELECT q FROM casts", ""},
+				"SELECT j FROM plain; SELECT i FROM plain; SELECT x FROM v_plain; SELECT p, r, at FROM typed; SELECT q FROM casts",
+				""},
 			{"an implicit cast by a function", exec.Policy{},
-				"SELECT abs(q) FROM casts; SELECT q FROM casts; SELECT 1 + '00000000-0000-0000-0000-000000000000'::uuid", "function"},
+				"SELECT abs(q) FROM casts; SELECT q FROM casts; SELECT 1 + '00000000-0000-0000-0000-000000000000'::uuid",
+				"function"},
 
 			{"a function of that name for a type that is not in the statement", exec.Policy{},
 				"SELECT sum(id), upper(max(name)) FROM users; SELECT sum(n) OVER () FROM w; " +
 					"SELECT upper('x')", ""},
 			{"an operator of that symbol", exec.Policy{},
 				"SELECT name FROM users WHERE id = 1; SELECT name FROM users WHERE id IN (1, 2); SELECT 'a' = 'b'; " +
-					"SELECT ROW(1, 2) = ROW(1, 2); SELECT x.r = x.r FROM (SELECT ROW(1) AS r) AS x; SELECT 1 FROM users a JOIN users b USING (id)", ""},
+					"SELECT ROW(1, 2) = ROW(1, 2); SELECT x.r = x.r FROM (SELECT ROW(1) AS r) AS x; SELECT 1 FROM users a " +
+					"JOIN users b USING (id)", ""},
 			{"a table has the type", exec.Policy{},
-				"SELECT sum(m) FROM moody; SELECT sum(id) FROM moody; SELECT id FROM moody WHERE m = m; SELECT id FROM moody WHERE id = 1; " +
-					"SELECT id FROM moods WHERE ms[1] = ms[2]; SELECT 1 FROM users, moods WHERE users.id = 1; SELECT upper(m) FROM moody", "function"},
+				"SELECT sum(m) FROM moody; SELECT sum(id) FROM moody; SELECT id FROM moody WHERE m = m; SELECT id FROM moody " +
+					"WHERE id = 1; " +
+					"SELECT id FROM moods WHERE ms[1] = ms[2]; SELECT 1 FROM users, moods WHERE users.id = 1; SELECT upper(m) " +
+					"FROM moody", "function"},
 			{"the statement makes a value of the type", exec.Policy{},
 				"SELECT 'ok'::mood = 'sad'::mood; SELECT sum(mood 'ok'); SELECT sum(x.m) FROM json_to_record('{}') AS x(m mood); " +
 					"SELECT sum(mood('ok')); SELECT upper(('ok'::text).mood)", "function"},
-			{"a function that the policy allows may give one", exec.Policy{AllowFunctions: []string{"lent"}}, "SELECT sum(lent()); SELECT lent() = lent()", "function"},
+			{"a function that the policy allows may give one", exec.Policy{AllowFunctions: []string{"lent"}},
+				"SELECT sum(lent()); SELECT lent() = lent()", "function"},
 			{"no operator of the engine has the symbol", exec.Policy{}, "SELECT 'a' === 'b'", "function"},
 			{"a number may be an argument", exec.Policy{}, "SELECT round(1); SELECT 1 <> 2", "function"},
-			{"a row may be an argument", exec.Policy{}, "SELECT abs(ROW(1)); SELECT ROW(1) + ROW(2); SELECT abs(-1)", "function"},
+			{"a row may be an argument", exec.Policy{}, "SELECT abs(ROW(1)); SELECT ROW(1) + ROW(2); SELECT abs(-1)",
+				"function"},
 		} {
 			db := newDB(t, pool, exec.Config{Policy: tt.policy})
 			for text := range strings.SplitSeq(tt.sql, "; ") {
@@ -177,7 +196,8 @@ func TestOwner(t *testing.T) {
 			}
 		}
 		all := strings.Join(codes, "\n")
-		if len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") || !strings.Contains(all, "point_ops") {
+		if len(codes) < 4 || !strings.Contains(all, "pair_ops") || !strings.Contains(all, "int_ops") ||
+			!strings.Contains(all, "point_ops") {
 			t.Errorf("%s: warnings %q", user, codes)
 		}
 		s := testutil.Value(newDB(t, pool, exec.Config{Policy: exec.Policy{Reveal: []string{}}}).Schema(t.Context()))(t)
@@ -245,13 +265,15 @@ func TestAgain(t *testing.T) {
 		for range 2 {
 			_, perr := s.Explain(ctx, c.SQL)
 			table, err := s.Query(ctx, c.SQL)
-			if fails := strings.Contains(c.SQL, "/"); (err != nil) != fails || fails && !errors.As(err, new(*exec.InvalidError)) || !fails && len(table.Rows) == 0 {
+			if fails := strings.Contains(c.SQL, "/"); (err != nil) != fails || fails &&
+				!errors.As(err, new(*exec.InvalidError)) || !fails && len(table.Rows) == 0 {
 				t.Errorf("%s: %v, %v, %v", c.SQL, table, err, perr)
 			}
 		}
 		return nil
 	})
-	for _, text := range []string{"SELECT a FROM t", "SELECT 1 / (a - 50) FROM t", "SELECT 1 / 0 FROM t", "SELECT b FROM t"} {
+	for _, text := range []string{"SELECT a FROM t", "SELECT 1 / (a - 50) FROM t", "SELECT 1 / 0 FROM t",
+		"SELECT b FROM t"} {
 		if _, err := db.Examine(t.Context(), text, again); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -268,7 +290,8 @@ func TestDrivers(t *testing.T) {
 	} {
 		db := dbtest.NewDB(t, openWay(t, "wrapped", dsn), postgres.Dialect{}, c)
 		var unguarded *exec.UnguardedError
-		if err := db.Ready(t.Context()); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, "github.com/jackc/pgx/v5/stdlib") {
+		if err := db.Ready(t.Context()); !errors.As(err, &unguarded) ||
+			!strings.Contains(unguarded.Remedy, "github.com/jackc/pgx/v5/stdlib") {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
@@ -277,11 +300,13 @@ func TestDrivers(t *testing.T) {
 // TestSearchPath: temporary tables may stand last, where the guard puts them, and not first.
 func TestSearchPath(t *testing.T) {
 	_, dsn := open(t, fixture)
-	for path, guarded := range map[string]bool{"public,pg_temp": true, "public": true, "pg_temp,public": false, "pg_temp": false, `"pg_temp",public`: false} {
+	for path, guarded := range map[string]bool{"public,pg_temp": true, "public": true, "pg_temp,public": false,
+		"pg_temp": false, `"pg_temp",public`: false} {
 		pool := testutil.Value(sql.Open("pgx", dsn+"&search_path="+path))(t)
 		_, err := newDB(t, pool, exec.Config{}).Query(t.Context(), "SELECT count(*) FROM t")
 		var unguarded *exec.UnguardedError
-		if guarded && err != nil || !guarded && (!errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "pg_temp")) {
+		if guarded && err != nil || !guarded &&
+			(!errors.As(err, &unguarded) || !strings.Contains(unguarded.Reason, "pg_temp")) {
 			t.Errorf("%s: %v", path, err)
 		}
 		pool.Close()
@@ -304,7 +329,8 @@ func TestWritten(t *testing.T) {
 		done <- nil
 	}()
 	for range 5 {
-		for text, want := range map[string]string{"SELECT nope FROM t": "schema", "SELECT a FROM nope": "schema", "SELECT pg_sleep(0)": "function"} {
+		for text, want := range map[string]string{"SELECT nope FROM t": "schema", "SELECT a FROM nope": "schema",
+			"SELECT pg_sleep(0)": "function"} {
 			if _, err := db.Query(t.Context(), text); kindOf(err) != want {
 				t.Errorf("%s: %q (%v), want %q", text, kindOf(err), err, want)
 			}

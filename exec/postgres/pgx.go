@@ -33,7 +33,8 @@ func (g *guarding) reach(dc any) (p *protocol, wrapped bool, err error) {
 	known, ok := dc.(*stdlib.Conn)
 	if !ok || known == nil {
 		return nil, wrapped, &exec.UnguardedError{Reason: fmt.Sprintf("a connection of the driver is a %T", dc),
-			Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, Config.Unwrap or the second argument of texttosql.WithDialect returns its connection"}
+			Remedy: "open the pool with github.com/jackc/pgx/v5/stdlib; where a library wraps it, " +
+				"Config.Unwrap or the second argument of texttosql.WithDialect returns its connection"}
 	}
 	conn := known.Conn()
 	return &protocol{conn: conn.PgConn(), old: conn.Config().MaxProtocolMessageBodyLen}, wrapped, nil
@@ -56,10 +57,11 @@ func (p *protocol) cap(n int) {
 // uncap takes the limit off.
 func (p *protocol) uncap() { p.conn.Frontend().SetMaxBodyLen(p.old) }
 
-// ask lets the server parse a text, as the unnamed statement, behind some settings, and lists the locks then, which are the first
-// of the results; "": neither. Then it runs the others, the last one with args. All goes in one message, each by the protocol
-// that takes one statement, and the server stops at the first that fails.
-func (p *protocol) ask(ctx context.Context, settings []string, parsed string, args []any, others ...string) (results [][]row, err error) {
+// ask lets the server parse a text, as the unnamed statement, behind some settings, and lists the locks then, which are
+// the first of the results; "": neither. Then it runs the others, the last one with args. All goes in one message, each
+// by the protocol that takes one statement, and the server stops at the first that fails.
+func (p *protocol) ask(ctx context.Context, settings []string, parsed string, args []any,
+	others ...string) (results [][]row, err error) {
 	line := p.conn.StartPipeline(ctx)
 	n := len(settings) + len(others)
 	for _, setting := range settings {

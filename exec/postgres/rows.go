@@ -81,7 +81,8 @@ func (c *conn) Set(settings map[string]string) error {
 	c.settings = nil
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if !strings.Contains(name, ".") {
-			return guard.Refuse("scope", "the setting %s has no dot in its name: rules of row security read one as app.tenant", name)
+			return guard.Refuse("scope", "the setting %s has no dot in its name: rules of row security read one as app.tenant",
+				name)
 		}
 		c.settings = append(c.settings, "SELECT pg_catalog.set_config("+literal(name)+", "+literal(settings[name])+", true)")
 	}
@@ -183,8 +184,8 @@ func (w *walk) placeColumn(f *guard.Finder, c columnAt) error {
 	return f.Unqualify(w.n, c.pos, qualifier[1], func(a, b string) bool { return a == b })
 }
 
-// isHidden reports whether a name may mean a hidden column. One that the statement defines too could mean that, in the row
-// around a splice.
+// isHidden reports whether a name may mean a hidden column. One that the statement defines too could mean that, in the
+// row around a splice.
 func (w *walk) isHidden(name string, qualifier []string, in int) bool {
 	return !w.defined[name] || slices.ContainsFunc(w.n.Sources, func(o guard.Source) bool {
 		if o.Relation == nil || !o.Relation.Ruled() {
@@ -246,7 +247,9 @@ func (g groupAt) column(item *ast.Node, in []guard.Source) (column *ast.ColumnRe
 		column, at = g.TargetList[n.Ival-1].GetResTarget().GetVal().GetColumnRef(), item.GetAConst().Location
 	}
 	path := names(column.GetFields())
-	if len(path) != 1 || slices.ContainsFunc(in, func(o guard.Source) bool { return o.Relation == nil || o.Relation.Has(path[0]) }) {
+	if len(path) != 1 || slices.ContainsFunc(in, func(o guard.Source) bool {
+		return o.Relation == nil || o.Relation.Has(path[0])
+	}) {
 		return column, at
 	}
 	for _, target := range g.TargetList { // no column is called so: it is one of the result
@@ -260,12 +263,13 @@ func (g groupAt) column(item *ast.Node, in []guard.Source) (column *ast.ColumnRe
 // means reports whether a column in a key certainly belongs to a source.
 func means(path []string, in []guard.Source, of guard.Source, column string) bool {
 	last := len(path) - 1
-	return path[last] == column && (last == 0 || path[last-1] == of.Alias) && !slices.ContainsFunc(in, func(o guard.Source) bool {
-		if last > 0 {
-			return o != of && o.Alias == of.Alias
-		}
-		return o != of && (o.Relation == nil || o.Relation.Has(column))
-	})
+	return path[last] == column && (last == 0 || path[last-1] == of.Alias) &&
+		!slices.ContainsFunc(in, func(o guard.Source) bool {
+			if last > 0 {
+				return o != of && o.Alias == of.Alias
+			}
+			return o != of && (o.Relation == nil || o.Relation.Has(column))
+		})
 }
 
 // beside lists the columns of a source, without its key, that the statement names and the engine can group by.

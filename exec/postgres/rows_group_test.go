@@ -15,11 +15,13 @@ func TestRowsGroup(t *testing.T) {
 		"SELECT *, count(*) OVER () FROM orders GROUP BY id",
 		"SELECT id, memo FROM orders GROUP BY 1",
 		"SELECT memo, id AS k FROM orders GROUP BY k",
-		"SELECT c.name, sum(o.total) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id ORDER BY c.name",
+		"SELECT c.name, sum(o.total) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id " +
+			"ORDER BY c.name",
 		"SELECT c.name, c.note, o.memo FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id, o.id",
 		"SELECT c.name, (SELECT count(*) FROM orders WHERE memo > c.note) FROM customers c GROUP BY c.id",
 		"SELECT name FROM customers GROUP BY id HAVING max(note) > '0' ORDER BY region",
-		"SELECT x.name FROM (SELECT c.name, max(o.total) AS m FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id) AS x",
+		"SELECT x.name FROM (SELECT c.name, max(o.total) AS m FROM customers c JOIN orders o ON o.customer_id = c.id " +
+			"GROUP BY c.id) AS x",
 		`SELECT "C".name FROM customers AS "C" GROUP BY "C".id`,
 		"SELECT o.memo, c.id FROM orders o, customers c GROUP BY c.id, o.id, c.region",
 		"SELECT o.tenant_id, count(*) FROM orders o GROUP BY o.tenant_id",

@@ -62,7 +62,8 @@ func TestRows(t *testing.T) {
 
 // TestRowsParams: each value of a parameter is compared as what it is.
 func TestRowsParams(t *testing.T) {
-	d := engine("", "reader").Open(t, "CREATE TABLE notes(id INTEGER, memo TEXT);\nINSERT INTO notes VALUES (1, ''), (2, NULL), (3, 'x'), (4, '5');\n")
+	d := engine("", "reader").Open(t, "CREATE TABLE notes(id INTEGER, memo TEXT);\nINSERT INTO notes VALUES (1, ''), "+
+		"(2, NULL), (3, 'x'), (4, '5');\n")
 	user := sql.OpenDB(d.User)
 	defer user.Close()
 	for _, test := range []struct {
@@ -92,7 +93,8 @@ func TestRowsParams(t *testing.T) {
 	}
 }
 
-// TestScopeSettings: settings of a scope hold for its statements and no longer, and no table is read past its row security.
+// TestScopeSettings: settings of a scope hold for its statements and no longer, and no table is read past its row
+// security.
 func TestScopeSettings(t *testing.T) {
 	e := engine("", "reader")
 	d := e.Open(t, `CREATE TABLE orders(id INTEGER PRIMARY KEY, tenant_id INTEGER, memo TEXT);
@@ -108,7 +110,8 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 	defer owner.Close()
 	user.SetMaxOpenConns(1)
 	scope := func(tenant string) *exec.Scope {
-		return &exec.Scope{Key: tenant, Settings: map[string]string{"app.tenant": tenant}, Params: map[string]any{"tenant": 1}}
+		return &exec.Scope{Key: tenant, Settings: map[string]string{"app.tenant": tenant},
+			Params: map[string]any{"tenant": 1}}
 	}
 	secured := exec.Policy{Settings: []string{"app.tenant"}}
 	rules := exec.Policy{Rows: map[string]string{"orders": "true"}, Shared: []string{"countries"}}
@@ -125,11 +128,14 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 		{"another on the same connection", "SELECT memo FROM orders", user, secured, scope("2"), "[[theirs]]"},
 		{"beside rules of ours", "SELECT memo FROM orders", user, rules, scope("1"), "[[mine]]"},
 		{"our rules alone hold too", "SELECT memo FROM orders", user, tenants, scope("2"), "[]"},
-		{"a text that would end its quotes", "SELECT memo FROM orders", user, secured, scope("1', true), set_config('app.tenant', '2"), "invalid"},
+		{"a text that would end its quotes", "SELECT memo FROM orders", user, secured,
+			scope("1', true), set_config('app.tenant', '2"), "invalid"},
 		{"a shared table needs none", "SELECT count(*) FROM countries", user, rules, scope("1"), "[[0]]"},
 		{"a table without row security", "SELECT id FROM plain", user, secured, scope("1"), "plain has no row security"},
-		{"a table with a rule of ours and without row security", "SELECT memo FROM orders", user, both, scope("1"), "plain has no row security"},
-		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, secured, scope("1"), "v has no row security"},
+		{"a table with a rule of ours and without row security", "SELECT memo FROM orders", user, both, scope("1"),
+			"plain has no row security"},
+		{"a view reads with the rights of its owner", "SELECT memo FROM v", user, secured, scope("1"),
+			"v has no row security"},
 		{"a view that is written out", "SELECT memo FROM v", user, rules, scope("1"), "[[mine]]"},
 		{"a role that bypasses it", "SELECT memo FROM orders", owner, secured, scope("1"), "orders has no row security"},
 		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{Settings: []string{"role"}},
@@ -148,7 +154,8 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 			t.Errorf("%s: %s gives %s, want %s", test.why, test.sql, got, test.want)
 		}
 		var left sql.NullString
-		if err := test.pool.QueryRow("SELECT current_setting('app.tenant', true)").Scan(&left); err != nil || left.String != "" {
+		if err := test.pool.QueryRow("SELECT current_setting('app.tenant', true)").Scan(&left); err != nil ||
+			left.String != "" {
 			t.Errorf("%s: the setting is %q behind the statement (%v)", test.why, left.String, err)
 		}
 	}
@@ -156,8 +163,10 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 
 // TestRowsUnreadable: a rule may be about a table too that has its name and that the user may not read.
 func TestRowsUnreadable(t *testing.T) {
-	d := engine("", "reader").Open(t, "CREATE TABLE orders(id INTEGER, tenant_id INTEGER); INSERT INTO orders VALUES (1, 1), (2, 2);\n"+
-		"CREATE SCHEMA closed; CREATE TABLE closed.orders(id INTEGER, tenant_id INTEGER); CREATE SCHEMA apart; GRANT USAGE ON SCHEMA apart TO PUBLIC;\n"+
+	d := engine("", "reader").Open(t, "CREATE TABLE orders(id INTEGER, tenant_id INTEGER); INSERT INTO orders "+
+		"VALUES (1, 1), (2, 2);\n"+
+		"CREATE SCHEMA closed; CREATE TABLE closed.orders(id INTEGER, tenant_id INTEGER); CREATE SCHEMA apart; GRANT USAGE "+
+		"ON SCHEMA apart TO PUBLIC;\n"+
 		"CREATE TABLE apart.orders(id INTEGER, tenant_id INTEGER)")
 	user := sql.OpenDB(d.User)
 	defer user.Close()
@@ -180,8 +189,10 @@ func TestRowsUnreadable(t *testing.T) {
 
 // TestRowsFailing: whether a statement fails does not tell whether a key finds a hidden row.
 func TestRowsFailing(t *testing.T) {
-	attack.Twins(t, engine("", "reader"), "CREATE TABLE t(id TEXT PRIMARY KEY, owner INTEGER, memo TEXT);\nINSERT INTO t VALUES ('hidden', 2, '(');\n"+
-		"INSERT INTO t SELECT i, 1, '(' FROM generate_series(1, 3000) AS i;\nANALYZE t;\nCREATE VIEW v AS SELECT * FROM t;\n", "owner IN (:v, 5, 6, 7, 8, 9)",
+	attack.Twins(t, engine("", "reader"), "CREATE TABLE t(id TEXT PRIMARY KEY, owner INTEGER, "+
+		"memo TEXT);\nINSERT INTO t VALUES ('hidden', 2, '(');\n"+
+		"INSERT INTO t SELECT i, 1, '(' FROM generate_series(1, 3000) AS i;\nANALYZE t;\nCREATE VIEW v AS SELECT * FROM t;\n",
+		"owner IN (:v, 5, 6, 7, 8, 9)",
 		"SELECT 1 FROM t WHERE 'x' ~ memo AND id = '%s'", "SELECT 1 FROM v WHERE 'x' ~ memo AND id = '%s'")
 }
 

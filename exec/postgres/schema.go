@@ -18,8 +18,9 @@ import (
 //
 // What is read of a table:
 //   - Its kind: views and materialized views are "view", all others "table".
-//   - Columns that the user may read, with the type as the engine writes it. Values of a column of an enum, or of arrays
-//     of one, are its labels. The description of a column of a domain names the type under it. The description of a column of a composite type lists the fields.
+//   - Columns that the user may read, with the type as the engine writes it. Values of a column of an enum, or of
+//     arrays of one, are its labels. The description of a column of a domain names the type under it. The
+//     description of a column of a composite type lists the fields.
 //   - The primary key in its own order.
 //   - Foreign keys in the order of their making, except those to tables that the user may not read.
 //   - Unique constraints and unique indexes, except those on expressions or on a part of the rows.
@@ -29,8 +30,9 @@ import (
 //
 // Definition is empty: PostgreSQL keeps no CREATE text. Columns with GENERATED … AS IDENTITY have that as Default.
 //
-// Left out are partitions, whose parent stays, tables without columns, relations that belong to an extension, and materialized
-// views without rows, and views over relations that the user whose rights hold may not read: with the warning "broken-view".
+// Left out are partitions, whose parent stays, tables without columns, relations that belong to an extension, and
+// materialized views without rows, and views over relations that the user whose rights hold may not read: with the
+// warning "broken-view".
 func (r *reading) schema() *schema.Schema {
 	s := &schema.Schema{Dialect: Dialect{}.Language().Name, Default: r.standard, Tables: []schema.Table{}}
 	broken := r.broken()
@@ -67,7 +69,8 @@ func (r *reading) schema() *schema.Schema {
 	return s
 }
 
-// tellChildren says in the description of a table whose rows it has beside its own. Partitions are no tables of the schema.
+// tellChildren says in the description of a table whose rows it has beside its own. Partitions are no tables of the
+// schema.
 func (r *reading) tellChildren(t *relation) {
 	if t.table == nil || t.kind == "p" {
 		return
@@ -79,7 +82,8 @@ func (r *reading) tellChildren(t *relation) {
 		}
 	}
 	if len(children) > 0 {
-		t.table.Description = joined("; ", t.table.Description, "has the rows of "+strings.Join(children, ", ")+" too, which inherit from it: FROM ONLY leaves them out")
+		t.table.Description = joined("; ", t.table.Description, "has the rows of "+strings.Join(children, ", ")+
+			" too, which inherit from it: FROM ONLY leaves them out")
 	}
 }
 
@@ -148,7 +152,8 @@ func (r *reading) checks() (ofTables map[uint32][]string) {
 		if table := row.oid(0); table != 0 {
 			ofTables[table] = append(ofTables[table], condition)
 		} else if of := r.types[row.oid(1)]; of != nil && of.labels == "" {
-			if column, values := guard.NewText(sqltext.PostgreSQL().Parse(condition)).CheckValues(); strings.EqualFold(column, "value") {
+			if column, values := guard.NewText(sqltext.PostgreSQL().Parse(condition)).CheckValues(); strings.EqualFold(column,
+				"value") {
 				of.labels = strings.Join(values, ", ")
 			}
 		}
@@ -209,14 +214,16 @@ func (r *reading) values(id uint32) (labels, about string) {
 	return under.labels, joined(": ", about, t.comment)
 }
 
-// fields returns the fields of a composite type, with the fields of the types in it; "" for other types and rows of tables.
+// fields returns the fields of a composite type, with the fields of the types in it; "" for other types and rows of
+// tables.
 func (r *reading) fields(t *typ, depth int) string {
 	if t == nil || r.oids[t.relation] == nil || r.oids[t.relation].kind != "c" || depth > 2 {
 		return ""
 	}
 	var fields []string
 	for _, c := range r.oids[t.relation].columns {
-		fields = append(fields, joined(" ", c.name, c.written, strings.TrimPrefix(r.fields(r.types[c.of], depth+1), "fields ")))
+		fields = append(fields, joined(" ", c.name, c.written, strings.TrimPrefix(r.fields(r.types[c.of], depth+1),
+			"fields ")))
 	}
 	return "fields (" + strings.Join(fields, ", ") + ")"
 }

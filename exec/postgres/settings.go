@@ -11,19 +11,22 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// factsText reads what the guard has to know of a connection, in the order of the fields of facts. It is read before the
-// settings are changed, under the caller's search path.
+// factsText reads what the guard has to know of a connection, in the order of the fields of facts. It is read before
+// the settings are changed, under the caller's search path.
 var factsText = func() string {
 	text := "SELECT "
 	for _, name := range []string{
-		"standard_conforming_strings", "client_encoding", "server_version_num", "is_superuser", "temp_file_limit", "search_path",
+		"standard_conforming_strings", "client_encoding", "server_version_num", "is_superuser", "temp_file_limit",
+		"search_path",
 	} {
 		text += "pg_catalog.current_setting('" + name + "'), "
 	}
 	for _, name := range []string{"statement_timeout", "lock_timeout"} {
-		text += "1000 OPERATOR(pg_catalog.*) extract(epoch FROM pg_catalog.current_setting('" + name + "')::pg_catalog.interval), "
+		text += "1000 OPERATOR(pg_catalog.*) extract(epoch FROM pg_catalog.current_setting('" + name +
+			"')::pg_catalog.interval), "
 	}
-	return text + "pg_catalog.array_to_string(pg_catalog.current_schemas(false), E'\\x1f'), current_user, pg_catalog.current_database(), " +
+	return text + "pg_catalog.array_to_string(pg_catalog.current_schemas(false), E'\\x1f'), current_user, " +
+		"pg_catalog.current_database(), " +
 		"pg_catalog.current_setting('TimeZone')"
 }()
 
@@ -52,21 +55,26 @@ func (f facts) place() string { return f.database + "/" + f.user + "/" + f.path 
 func (f facts) unguarded() error {
 	switch {
 	case f.strings != "on":
-		return &exec.UnguardedError{Reason: "standard_conforming_strings is off, so a backslash in a string ends it elsewhere than the text check sees",
+		return &exec.UnguardedError{Reason: "standard_conforming_strings is off, so a backslash in a string ends it " +
+			"elsewhere than the text check sees",
 			Remedy: "set it to on, as it is by default, in the data source name or with ALTER ROLE"}
 	case f.encoding != "UTF8":
-		return &exec.UnguardedError{Reason: "client_encoding is " + f.encoding + ", so the server reads other characters than the text check",
+		return &exec.UnguardedError{Reason: "client_encoding is " + f.encoding +
+			", so the server reads other characters than the text check",
 			Remedy: "set it to UTF8 in the data source name"}
 	case temporaryFirst.MatchString(f.search):
-		return &exec.UnguardedError{Reason: "search_path begins with pg_temp, so the server makes a schema for temporary tables whoever asks",
+		return &exec.UnguardedError{Reason: "search_path begins with pg_temp, so the server makes a schema for temporary " +
+			"tables whoever asks",
 			Remedy: "leave pg_temp out of search_path, or put it last"}
 	case f.major() < oldest:
-		return &exec.UnguardedError{Reason: "the server says that it is version " + f.number, Remedy: fmt.Sprintf("use PostgreSQL %d or newer", oldest)}
+		return &exec.UnguardedError{Reason: "the server says that it is version " + f.number,
+			Remedy: fmt.Sprintf("use PostgreSQL %d or newer", oldest)}
 	}
 	return nil
 }
 
-// temporaryFirst finds a search path for which the server makes a schema of temporary tables as soon as it is looked at.
+// temporaryFirst finds a search path for which the server makes a schema of temporary tables as soon as it is looked
+// at.
 var temporaryFirst = regexp.MustCompile(`^\s*"?pg_temp(_\d+)?"?\s*(,|$)`)
 
 // oldest is the oldest version whose settings and functions the guard can rely on.

@@ -90,8 +90,10 @@ func TestState(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			pool := openWay(t, way, dsn)
 			for _, text := range []string{
-				"SET work_mem = '5MB'", "SET search_path = public, pg_catalog", "SET statement_timeout = '7min'", "SET DateStyle = 'SQL, DMY'",
-				"PREPARE mine AS SELECT 1", "SELECT pg_advisory_lock(77)", "LISTEN news", "CREATE TEMP TABLE mine(a INT)", "DECLARE mine CURSOR WITH HOLD FOR SELECT 1",
+				"SET work_mem = '5MB'", "SET search_path = public, pg_catalog", "SET statement_timeout = '7min'",
+				"SET DateStyle = 'SQL, DMY'",
+				"PREPARE mine AS SELECT 1", "SELECT pg_advisory_lock(77)", "LISTEN news", "CREATE TEMP TABLE mine(a INT)",
+				"DECLARE mine CURSOR WITH HOLD FOR SELECT 1",
 			} {
 				testutil.Value(pool.Exec(text))(t)
 			}
@@ -129,7 +131,8 @@ func TestState(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					for _, text := range []string{"SELECT a FROM t", "SELECT 1 / (a - 50) FROM t", "SELECT b FROM t", "SELECT pg_sleep(1)", "SELECT count(*) FROM t"} {
+					for _, text := range []string{"SELECT a FROM t", "SELECT 1 / (a - 50) FROM t", "SELECT b FROM t",
+						"SELECT pg_sleep(1)", "SELECT count(*) FROM t"} {
 						got, err := s.Query(ctx, text)
 						if err == nil && len(got.Rows) == 0 {
 							t.Error("no rows")
@@ -184,7 +187,8 @@ func TestState(t *testing.T) {
 				if err := tt.run(); err == nil {
 					t.Errorf("%s: no error", tt.why)
 				}
-				if got := keptBy(t, pool); strings.Contains(got, "ExclusiveLock") == tt.dropped || !strings.Contains(got, " transaction_read_only=off") {
+				if got := keptBy(t, pool); strings.Contains(got, "ExclusiveLock") == tt.dropped ||
+					!strings.Contains(got, " transaction_read_only=off") {
 					t.Errorf("%s: the connection dropped: %v, %s", tt.why, !tt.dropped, got)
 				}
 				if got, err := db.Query(t.Context(), "SELECT count(*) FROM t"); err != nil || got.Rows[0][0] != int64(100) {
@@ -204,7 +208,8 @@ func TestState(t *testing.T) {
 // waitFor waits until a statement with words runs on another connection, and returns its process.
 func waitFor(t testing.TB, root *sql.DB, words string) (pid int) {
 	waitUntil(t, "the statement does not run", func() bool {
-		return root.QueryRow(`SELECT pid FROM pg_stat_activity WHERE state = 'active' AND (query LIKE 'FETCH%' OR query LIKE '%' || $1 || '%')
+		return root.QueryRow(
+			`SELECT pid FROM pg_stat_activity WHERE state = 'active' AND (query LIKE 'FETCH%' OR query LIKE '%' || $1 || '%')
 			AND datname = current_database() AND pid <> pg_backend_pid()`, words).Scan(&pid) == nil
 	})
 	return pid
@@ -316,7 +321,8 @@ func TestServer(t *testing.T) {
 	dsn := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
 	root := testutil.Value(sql.Open("pgx", dsn))(t)
 	defer root.Close()
-	testutil.Value(root.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7); CREATE ROLE keyed LOGIN PASSWORD 'right'"))(t)
+	testutil.Value(root.Exec("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (7); CREATE ROLE keyed LOGIN PASSWORD " +
+		"'right'"))(t)
 	do := func(f func() error) {
 		t.Helper()
 		testutil.OK(t, f())
@@ -324,7 +330,8 @@ func TestServer(t *testing.T) {
 	restart := func() { t.Helper(); do(s.Halt); do(s.Resume) }
 	hba, err := os.ReadFile(s.Dir + "/data/pg_hba.conf")
 	if err == nil {
-		err = os.WriteFile(s.Dir+"/data/pg_hba.conf", append([]byte("host all keyed 127.0.0.1/32 scram-sha-256\n"), hba...), 0o600)
+		err = os.WriteFile(s.Dir+"/data/pg_hba.conf", append([]byte("host all keyed 127.0.0.1/32 scram-sha-256\n"), hba...),
+			0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -396,7 +403,9 @@ func TestStandby(t *testing.T) {
 	if err := standby.QueryRow("SELECT pg_is_in_recovery()").Scan(&follows); err != nil || !follows {
 		t.Fatalf("in recovery %v, %v", follows, err)
 	}
-	waitUntil(t, "the standby does not have the table", func() bool { return standby.QueryRow("SELECT a FROM t").Scan(new(int)) == nil })
+	waitUntil(t, "the standby does not have the table", func() bool {
+		return standby.QueryRow("SELECT a FROM t").Scan(new(int)) == nil
+	})
 	readsOnly(t, "a standby", dsn(copied))
 	db := newDB(t, openWay(t, "cache_statement", dsn(copied)), exec.Config{})
 	if _, err := db.Query(t.Context(), "SELECT b FROM t"); !errors.As(err, new(*exec.InvalidError)) {

@@ -36,15 +36,17 @@ func ofExtensions(class string) string {
 }
 
 // versionText reads a text that changes with the catalog, and the snapshot. It reads no relation, so it leaves no lock,
-// and takes a twentieth of a millisecond. The text is the number of rows that were inserted, updated and deleted in each
-// table of the catalog that says something of a schema, as the statistics have it. ANALYZE does not count. A change shows
-// when the server has counted it: about a second after its commit, and up to ten seconds where the session that made it
-// did more and then waits. What changes the catalog without changing a schema, as a temporary table does, changes it too.
+// and takes a twentieth of a millisecond. The text is the number of rows that were inserted, updated and deleted in
+// each table of the catalog that says something of a schema, as the statistics have it. ANALYZE does not count. A
+// change shows when the server has counted it: about a second after its commit, and up to ten seconds where the session
+// that made it did more and then waits. What changes the catalog without changing a schema, as a temporary table does,
+// changes it too.
 //
 // A standby and a server with track_counts = off count nothing. There the text changes every ten seconds.
 //
 // The tables are pg_type, pg_attribute, pg_proc, pg_class, pg_amop, pg_amproc, pg_attrdef, pg_cast, pg_constraint,
-// pg_depend, pg_description, pg_index, pg_inherits, pg_namespace, pg_opclass, pg_operator, pg_rewrite, pg_enum and pg_range.
+// pg_depend, pg_description, pg_index, pg_inherits, pg_namespace, pg_opclass, pg_operator, pg_rewrite, pg_enum and
+// pg_range.
 //
 // The snapshot is "XMIN:XMAX:LIST". While it stays the same, and nothing stands in the list, no transaction has written
 // anything.
@@ -74,8 +76,8 @@ const stampText = `SELECT c.oid, pg_catalog.concat_ws('/', c.relname,
 const lockedStampText = stampText + `c.oid IN (SELECT l.relation FROM pg_catalog.pg_lock_status() l
 	WHERE l.locktype = 'relation' AND l.pid = pg_catalog.pg_backend_pid())`
 
-// The statements that read the system tables, in one message. There are few joins, since the planner may know nothing of
-// a catalog that is new and choose the slowest one.
+// The statements that read the system tables, in one message. There are few joins, since the planner may know nothing
+// of a catalog that is new and choose the slowest one.
 const (
 	readVersion = iota
 	readTypes
@@ -112,7 +114,8 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 	}
 	// made are the functions of users that are not on the list; classes are the operator classes that call one. Where
 	// somebody put a function for a type of his own into a class of the engine, the class is not what calls it.
-	made := `WITH made AS (SELECT oid, proname FROM pg_catalog.pg_proc WHERE oid > 16383 AND oid NOT IN (` + ofExtensions("pg_proc") + `)
+	made := `WITH made AS (SELECT oid, proname FROM pg_catalog.pg_proc WHERE oid > 16383 AND oid NOT IN (` +
+		ofExtensions("pg_proc") + `)
 			AND pg_catalog.lower(proname::text COLLATE "C") NOT IN (` + allowed + `)),
 		families AS (
 			SELECT a.amprocfamily AS family, a.amproclefttype = a.amprocrighttype AS same, m.proname
@@ -172,7 +175,8 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 			WHERE k.contype = 'c' AND k.oid > 16383 ORDER BY k.conrelid, k.contypid, k.oid`,
 		// The types of what users' functions take, 0 for one that may have other arguments; whether one takes or gives a type
 		// that a class of a user compares.
-		readFunctions: made + `SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing),
+		readFunctions: made +
+			`SELECT s.name, s.nspname, s.extension, pg_catalog.bool_or(s.single), pg_catalog.bool_or(s.single AND s.changing),
 				pg_catalog.bool_or(s.compared), pg_catalog.string_agg(s.takes, ' ')
 			FROM (SELECT p.proname AS name, n.nspname, p.oid IN (` + ofExtensions("pg_proc") + `) AS extension,
 					p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND p.proargtypes[0] <> 2281 AS single, p.provolatile <> 'i' AS changing,
@@ -196,8 +200,8 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 				pg_catalog.unnest(i.indkey) k
 			UNION SELECT 0, p.partrelid, k, c.opcname, c.proname FROM pg_catalog.pg_partitioned_table p JOIN classes c ON c.oid = ANY (p.partclass),
 				pg_catalog.unnest(p.partattrs) k ORDER BY 1, 2, 3, 4, 5`,
-		// The trees of views and of the CHECKs of domains. The engine keeps dependencies on users' objects beside them, and none
-		// on its own.
+		// The trees of views and of the CHECKs of domains. The engine keeps dependencies on users' objects beside them, and
+		// none on its own.
 		readStored: `WITH texts AS (
 				SELECT r.ev_class AS id, r.ev_action::text AS body, 'pg_catalog.pg_rewrite'::regclass AS class, r.oid AS object
 				FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

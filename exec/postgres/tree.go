@@ -18,32 +18,40 @@ import (
 // messages are the parts that the tree of a statement may have. Everything else is refused, also syntax that a later
 // version of the parser knows. Missing on purpose: SELECT INTO, row locks, all that makes XML.
 var messages = guard.NodesOf(
-	ast.ParseResult{}, ast.RawStmt{}, ast.Node{}, ast.SelectStmt{}, ast.ResTarget{}, ast.ColumnRef{}, ast.A_Star{}, ast.String{},
-	ast.Integer{}, ast.Float{}, ast.Boolean{}, ast.BitString{}, ast.A_Const{}, ast.A_Expr{}, ast.BoolExpr{}, ast.NullTest{},
-	ast.BooleanTest{}, ast.SubLink{}, ast.RangeVar{}, ast.RangeSubselect{}, ast.RangeFunction{}, ast.RangeTableSample{}, ast.JoinExpr{},
-	ast.Alias{}, ast.FuncCall{}, ast.WindowDef{}, ast.SortBy{}, ast.WithClause{}, ast.CommonTableExpr{}, ast.CTESearchClause{},
-	ast.CTECycleClause{}, ast.TypeCast{}, ast.TypeName{}, ast.CaseExpr{}, ast.CaseWhen{}, ast.CoalesceExpr{}, ast.MinMaxExpr{},
+	ast.ParseResult{}, ast.RawStmt{}, ast.Node{}, ast.SelectStmt{}, ast.ResTarget{}, ast.ColumnRef{}, ast.A_Star{},
+	ast.String{},
+	ast.Integer{}, ast.Float{}, ast.Boolean{}, ast.BitString{}, ast.A_Const{}, ast.A_Expr{}, ast.BoolExpr{},
+	ast.NullTest{},
+	ast.BooleanTest{}, ast.SubLink{}, ast.RangeVar{}, ast.RangeSubselect{}, ast.RangeFunction{}, ast.RangeTableSample{},
+	ast.JoinExpr{},
+	ast.Alias{}, ast.FuncCall{}, ast.WindowDef{}, ast.SortBy{}, ast.WithClause{}, ast.CommonTableExpr{},
+	ast.CTESearchClause{},
+	ast.CTECycleClause{}, ast.TypeCast{}, ast.TypeName{}, ast.CaseExpr{}, ast.CaseWhen{}, ast.CoalesceExpr{},
+	ast.MinMaxExpr{},
 	ast.SQLValueFunction{}, ast.A_ArrayExpr{}, ast.A_Indirection{}, ast.A_Indices{}, ast.RowExpr{}, ast.CollateClause{},
 	ast.GroupingSet{}, ast.GroupingFunc{}, ast.List{}, ast.NamedArgExpr{}, ast.ColumnDef{}, ast.JsonObjectConstructor{},
-	ast.JsonArrayConstructor{}, ast.JsonOutput{}, ast.JsonReturning{}, ast.JsonFormat{}, ast.JsonKeyValue{}, ast.JsonValueExpr{},
+	ast.JsonArrayConstructor{}, ast.JsonOutput{}, ast.JsonReturning{}, ast.JsonFormat{}, ast.JsonKeyValue{},
+	ast.JsonValueExpr{},
 	ast.JsonIsPredicate{}, ast.JsonObjectAgg{}, ast.JsonArrayAgg{}, ast.JsonAggConstructor{}, ast.ParamRef{},
 )
 
-// mostReadings bounds the tokens that the parser reads again, in a quarter of a microsecond each: see readings. Of 74,530
-// statements of people and models the most has 201. With the rules and the views in it a statement may have mostSpliced.
+// mostReadings bounds the tokens that the parser reads again, in a quarter of a microsecond each: see readings. Of
+// 74,530 statements of people and models the most has 201. With the rules and the views in it a statement may have
+// mostSpliced.
 const (
 	mostReadings = 4_000
 	mostSpliced  = 20_000
 )
 
 var (
-	twice   = guard.Set("substring overlay json_object") // calls with two forms, which the parser tries one after the other
+	// calls with two forms, which the parser tries one after the other
+	twice   = guard.Set("substring overlay json_object")
 	queries = guard.Set("select with values table")
 	goesOn  = guard.Set(") union intersect except order limit offset fetch for") // a query, behind a bracket
 )
 
-// readings is how many tokens the parser reads again, at most. It tries each of the brackets before a query as one around
-// the query, as far as that goes, and then as one around an expression or a join.
+// readings is how many tokens the parser reads again, at most. It tries each of the brackets before a query as one
+// around the query, as far as that goes, and then as one around an expression or a join.
 func readings(s string) (n int) {
 	t := guard.NewText(sqltext.PostgreSQL().Parse(s))
 	type level struct{ times, around int } // how often it reads what stands in a bracket, and behind the bracket in it
@@ -80,8 +88,8 @@ func readings(s string) (n int) {
 	return n
 }
 
-// read parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours: the text is
-// exec's own and may have parameters, or has the rules of exec in it.
+// read parses a statement and refuses all but a SELECT of things that are on the lists. It asks nobody. ours: the text
+// is exec's own and may have parameters, or has the rules of exec in it.
 func (c *catalog) read(s string, ours bool) (*walk, error) {
 	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
 		return nil, &exec.InvalidError{Fault: "syntax", Message: "the text is not UTF-8 or has a zero byte"}
@@ -91,10 +99,12 @@ func (c *catalog) read(s string, ours bool) (*walk, error) {
 		most = mostSpliced
 	}
 	if n := readings(s); n > most {
-		return nil, guard.Refuse("too-complex", "the parser would read %d tokens again, for brackets around brackets around queries, "+
+		return nil, guard.Refuse("too-complex", "the parser would read %d tokens again, "+
+			"for brackets around brackets around queries, "+
 			"SUBSTRING, OVERLAY or JSON_OBJECT; at most %d may be", n, most)
 	}
-	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, defined: map[string]bool{}, sampled: map[*ast.RangeVar]bool{}}
+	w := walk{c: c, ours: ours, n: &guard.Names{Call: c.isCall}, defined: map[string]bool{},
+		sampled: map[*ast.RangeVar]bool{}}
 	w.Walker = guard.Walker{Nodes: messages, Wrapped: true, Visit: w.visit, Unlisted: unlistedMessage}
 	err := guard.RecoverWalk(func() {
 		w.Walk(selected(s))
@@ -175,8 +185,8 @@ func unlistedMessage(t reflect.Type) error {
 	return guard.Refuse("statement", "%s is not on the list of what a statement may have", message)
 }
 
-// query walks a SELECT, its common table expressions first. Each of these is known to those behind it and to the SELECT; with
-// RECURSIVE to all.
+// query walks a SELECT, its common table expressions first. Each of these is known to those behind it and to the
+// SELECT; with RECURSIVE to all.
 func (w *walk) query(s *ast.SelectStmt, inside func()) {
 	outer, ctes := w.current, len(w.ctes)
 	w.selects++
@@ -296,7 +306,8 @@ func names(nodes []*ast.Node) (out []string) {
 }
 
 func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
-	s := guard.Source{Alias: cmp.Or(alias.GetAliasname(), name), Select: w.current, Renamed: len(alias.GetColnames()) > 0, Joined: joined}
+	s := guard.Source{Alias: cmp.Or(alias.GetAliasname(), name), Select: w.current, Renamed: len(alias.GetColnames()) > 0,
+		Joined: joined}
 	if r != nil {
 		s.Relation = r.Relation
 	}
@@ -305,7 +316,8 @@ func (w *walk) source(r *relation, alias *ast.Alias, name string, joined bool) {
 
 func (w *walk) table(m *ast.RangeVar) {
 	if m.Catalogname != "" {
-		reject("table", "%s.%s: a table of another database cannot be read", m.Catalogname, qualified(m.Schemaname, m.Relname))
+		reject("table", "%s.%s: a table of another database cannot be read", m.Catalogname,
+			qualified(m.Schemaname, m.Relname))
 	}
 	if m.Schemaname == "" && slices.Contains(w.ctes, m.Relname) {
 		w.source(nil, m.Alias, m.Relname, false)

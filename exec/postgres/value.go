@@ -29,7 +29,8 @@ var types = map[string]result.Type{
 	"JSON": {Name: "json", Kind: result.KindJSON}, "JSONB": {Name: "jsonb", Kind: result.KindJSON},
 	"BYTEA": {Name: "bytea", Kind: result.KindBlob}, "BIT": {Name: "bit", Kind: result.KindBits},
 	"VARBIT": {Name: "bit varying", Kind: result.KindBits},
-	"OID":    {Name: "oid", Kind: result.KindInt}, "XID": {Name: "xid", Kind: result.KindInt}, "CID": {Name: "cid", Kind: result.KindInt},
+	"OID":    {Name: "oid", Kind: result.KindInt}, "XID": {Name: "xid", Kind: result.KindInt},
+	"CID": {Name: "cid", Kind: result.KindInt},
 }
 
 // typeOf is typeOf with the names of the types of users, of which the driver tells the number.
@@ -85,8 +86,8 @@ func typeOf(c *sql.ColumnType, zone string) result.Type {
 //
 //   - numeric is a result.Decimal with its digits
 //   - real is the float64 with the same shortest text
-//   - date and timestamp are text in ISO 8601 order; a timestamp with time zone is in the zone of the session, with a Z or an
-//     offset behind it
+//   - date and timestamp are text in ISO 8601 order; a timestamp with time zone is in the zone of the session, with a Z
+//     or an offset behind it
 //   - char(n) has no trailing blanks
 //   - bytea is a blob
 //   - all others are the engine's own text
@@ -128,8 +129,8 @@ func onText(f func(string) (any, error)) func(any) (any, error) {
 	}
 }
 
-// onTime writes a point in time, with its year as PostgreSQL counts it, in a zone; nil: it has none. An infinite one is text
-// already.
+// onTime writes a point in time, with its year as PostgreSQL counts it, in a zone; nil: it has none. An infinite one is
+// text already.
 func onTime(layout string, zone *time.Location) func(any) (any, error) {
 	return func(v any) (any, error) {
 		t, ok := v.(time.Time)

@@ -13,9 +13,11 @@ import (
 
 // ofType are the columns of the test by their type, and what stands for a value of another one.
 var ofType = map[string]string{
-	"smallint": "n::smallint", "integer": "i", "bigint": "n", "numeric": "f", "double precision": "x", "real": "x::real", "text": "s", "character varying": "s",
-	"character": "s::char(3)", "boolean": "i = 0", "date": "d", "timestamp without time zone": "d::timestamp", "timestamp with time zone": "d::timestamptz",
-	"time without time zone": "s::time", "interval": "s::interval", "json": "j::json",
+	"smallint": "n::smallint", "integer": "i", "bigint": "n", "numeric": "f", "double precision": "x", "real": "x::real",
+	"text": "s", "character varying": "s",
+	"character": "s::char(3)", "boolean": "i = 0", "date": "d", "timestamp without time zone": "d::timestamp",
+	"timestamp with time zone": "d::timestamptz",
+	"time without time zone":   "s::time", "interval": "s::interval", "json": "j::json",
 	"jsonb": "j::jsonb", "jsonpath": "j::jsonpath", "bytea": "s::bytea", "uuid": "s::uuid",
 	"anyelement": "n", "anyarray": "string_to_array(s, ',')", "anycompatible": "n",
 	"anycompatiblearray": "ARRAY[n]", "anynonarray": "n", "\"any\"": "s", "name": "s::name", "oid": "i::oid",
@@ -25,7 +27,8 @@ var ofType = map[string]string{
 	"double precision[]": "ARRAY[x]", "anyenum": "NULL", "\"char\"": "s::\"char\"",
 }
 
-// TestVerdicts: no verdict, message, row or warning tells whether a key finds a hidden row, whatever fails on its values.
+// TestVerdicts: no verdict, message, row or warning tells whether a key finds a hidden row, whatever fails on its
+// values.
 func TestVerdicts(t *testing.T) {
 	pool, _ := open(t, "SELECT 1")
 	signatures, err := dbtest.Texts(t.Context(), pool,
@@ -58,14 +61,16 @@ func TestVerdicts(t *testing.T) {
 		"EXISTS (SELECT 1 FROM sizes LIMIT i)", "EXISTS (SELECT 1 FROM sizes OFFSET i)",
 		"ARRAY[1 / i]", "(ARRAY[1, 2])[n]", "ROW(1 / i, 2) IS NULL", "i = 1 OR 1 / i > 5",
 		"i BETWEEN 1 / i AND 5", "x BETWEEN f AND 5", "x = f", "e = 'a'", "e < 'b'", "j::json IS JSON",
-		"width_bucket(x, 0, 10, i)", "extract(year FROM s::date)", "current_date - s::date", "least(s, (SELECT max(k::text) FROM sizes))", "b = 1", "b < b", "v = v",
+		"width_bucket(x, 0, 10, i)", "extract(year FROM s::date)", "current_date - s::date",
+		"least(s, (SELECT max(k::text) FROM sizes))", "b = 1", "b < b", "v = v",
 	})
 	v := dialecttest.Verdicts{
 		Columns: `n BIGINT, i INTEGER, f NUMERIC, x DOUBLE PRECISION, s TEXT, j TEXT, d DATE, c TEXT COLLATE "POSIX", e VARCHAR(5)`,
 		Rows: []string{
 			"-9223372036854775808, -2147483648, -1e400, -1e308, '', '{', '-infinity', 'a', 'a'",
 			"9223372036854775807, 2147483647, 1e400, 1e308, 'abc', '[1', '5874897-12-31', 'b', 'b'",
-			"0, 0, 0, 0, '%\\', '(', '2024-02-29', 'c', NULL", "-1, -1, -1, 'nan', '7x', '[[1],[2,3]]', '4713-01-01 BC', 'd', 'e'",
+			"0, 0, 0, 0, '%\\', '(', '2024-02-29', 'c', NULL",
+			"-1, -1, -1, 'nan', '7x', '[[1],[2,3]]', '4713-01-01 BC', 'd', 'e'",
 			"NULL, NULL, NULL, NULL, NULL, '[a', NULL, NULL, NULL",
 			"1, 1, 1, 1, repeat('a', 2000), repeat('(', 2000), '2000-01-01', repeat('x', 200), 'x'",
 		},
@@ -76,7 +81,8 @@ func TestVerdicts(t *testing.T) {
 	e := engine("", "reader")
 	dialecttest.CheckVerdicts(t, e, v)
 	columns := []string{"n", "i", "f", "x", "s", "j", "d", "c", "e"}
-	constants := []string{"0", "-1", "9223372036854775807", "1e308", "''", "'abc'", "'%a%'", `'\'`, "TRUE", "'infinity'", "DATE '2024-01-01'"}
+	constants := []string{"0", "-1", "9223372036854775807", "1e308", "''", "'abc'", "'%a%'", `'\'`, "TRUE", "'infinity'",
+		"DATE '2024-01-01'"}
 	if n := dialecttest.Listed(t, e, v, dialecttest.Conditions(columns, constants)...); n < 400 {
 		t.Errorf("only %d conditions run without a fence", n)
 	} else {

@@ -56,7 +56,8 @@ func (c *conn) quickCheck(ctx context.Context, dc any) error {
 	}, &line)
 	switch {
 	case fault != "":
-		return fmt.Errorf("sqlite: the file is damaged: %s: restore it from a copy, or read what is left with the command .recover of sqlite3", fault)
+		return fmt.Errorf("sqlite: the file is damaged: %s: restore it from a copy, or read what is left with the command "+
+			".recover of sqlite3", fault)
 	case err == nil:
 		c.checked.Store(true)
 	}
@@ -76,14 +77,16 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 		return nil, err
 	}
 	own := &catalog{
-		surroundings: around, functions: around.callable(policy.AllowFunctions, c.dialect.Math), temp: c.temp, version: c.version,
-		named: map[string][]*guard.Relation{}, slow: map[string]int{},
+		surroundings: around, functions: around.callable(policy.AllowFunctions, c.dialect.Math), temp: c.temp,
+		version: c.version,
+		named:   map[string][]*guard.Relation{}, slow: map[string]int{},
 		hides: len(policy.AllowTables)+len(policy.DenyTables) > 0 || policy.Scoped(),
 	}
 	found = &exec.Catalog{
 		Version: c.version, Own: own, Catalog: guard.Catalog{Text: sqltext.SQLite(), MostExpanded: mostExpanded},
 		Schema: &schema.Schema{
-			Dialect: "sqlite", Default: mainSchema, Tables: []schema.Table{}, Functions: slices.Sorted(maps.Keys(around.functions)),
+			Dialect: "sqlite", Default: mainSchema, Tables: []schema.Table{},
+			Functions: slices.Sorted(maps.Keys(around.functions)),
 		},
 	}
 	if around.inMemory { // setting it back would delete the temporary tables of the connection
@@ -96,17 +99,22 @@ func (c *conn) readCatalog(ctx context.Context, dc any) (found *exec.Catalog, er
 	own.exact = len(policy.DenyColumns) > 0
 	var shapes []shape
 	for i := range c.databases {
-		own.counted = own.counted || slices.ContainsFunc(c.databases[i].definitions, func(d definition) bool { return strings.HasPrefix(d.name, "sqlite_stat") })
+		own.counted = own.counted || slices.ContainsFunc(c.databases[i].definitions, func(d definition) bool {
+			return strings.HasPrefix(d.name, "sqlite_stat")
+		})
 		in := inspection{ctx: ctx, dc: dc, database: &c.databases[i], policy: policy}
 		if err := in.read(); err != nil {
 			return nil, err
 		}
 		found.Schema.Tables = append(found.Schema.Tables, in.tables...)
-		found.Warnings, found.Schema.LeftOut = append(found.Warnings, in.warnings...), append(found.Schema.LeftOut, in.left...)
+		found.Warnings, found.Schema.LeftOut = append(found.Warnings, in.warnings...),
+			append(found.Schema.LeftOut, in.left...)
 		shapes = append(shapes, in.shapes()...)
 	}
 	for _, s := range shapes {
-		own.exact = own.exact || slices.ContainsFunc(s.Columns(), func(column string) bool { return policy.Hides(s.Schema, s.Name, column) })
+		own.exact = own.exact || slices.ContainsFunc(s.Columns(), func(column string) bool {
+			return policy.Hides(s.Schema, s.Name, column)
+		})
 	}
 	own.restricts = own.exact || policy.Restricts()
 	return found, own.fill(ctx, c, dc, found, shapes)
@@ -132,7 +140,8 @@ func (own *catalog) fill(ctx context.Context, c *conn, dc any, found *exec.Catal
 		own.named[name] = append(own.named[name], s.Relation)
 		if own.temp[name] {
 			return &exec.UnguardedError{
-				Reason: "a temporary table or view of this connection hides " + name + ", so a statement would read another table than it names",
+				Reason: "a temporary table or view of this connection hides " + name +
+					", so a statement would read another table than it names",
 				Remedy: "drop it, or give the SDK a pool of its own",
 			}
 		}
@@ -163,8 +172,8 @@ func (own *catalog) use(ctx context.Context, dc any) error {
 	return nil
 }
 
-// views finds what views read: what the authorizer hears when one is compiled whole, and what their texts use in silence.
-// A view that calls or reads what no statement may is refused.
+// views finds what views read: what the authorizer hears when one is compiled whole, and what their texts use in
+// silence. A view that calls or reads what no statement may is refused.
 func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 	views := slices.DeleteFunc(slices.Clone(found.Relations), func(r *guard.Relation) bool { return !r.View })
 	policy, before := c.config.Policy, c.gate.catalog
@@ -217,15 +226,17 @@ func (own *catalog) views(c *conn, dc any, found *exec.Catalog) error {
 	return nil
 }
 
-// hideVirtual denies virtual tables that depend on something denied. A module may read any column of its table, and some
-// modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names. A module reads
-// its shadow tables under our guard, so they follow its table. Only the name tells a shadow table. An ordinary table with
-// such a name follows both policies.
+// hideVirtual denies virtual tables that depend on something denied. A module may read any column of its table, and
+// some modules (fts4aux, fts5vocab, FTS with external content) read other tables, which their definition names. A
+// module reads its shadow tables under our guard, so they follow its table. Only the name tells a shadow table. An
+// ordinary table with such a name follows both policies.
 func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes []shape) {
 	if !own.restricts {
 		return
 	}
-	denied := found.Spread(func(r *guard.Relation, column string) bool { return !policy.AllowsColumn(r.Schema, r.Name, column) })
+	denied := found.Spread(func(r *guard.Relation, column string) bool {
+		return !policy.AllowsColumn(r.Schema, r.Name, column)
+	})
 	// closed reports whether some of r may not be read.
 	closed := func(r *guard.Relation) bool {
 		return r.Hidden || !policy.Allows(r) || len(denied[r]) > 0
@@ -240,7 +251,9 @@ func (own *catalog) hideVirtual(found *exec.Catalog, policy exec.Policy, shapes 
 	for i := range shapes {
 		s := &shapes[i]
 		for _, name := range s.mentions.sorted() {
-			s.Holds = append(s.Holds, slices.DeleteFunc(slices.Clone(own.named[name]), func(r *guard.Relation) bool { return r == s.Relation })...)
+			s.Holds = append(s.Holds, slices.DeleteFunc(slices.Clone(own.named[name]), func(r *guard.Relation) bool {
+				return r == s.Relation
+			})...)
 		}
 	}
 	for changed := true; changed; {

@@ -56,7 +56,8 @@ func classify(err error, compiling bool, refused *exec.RefusedError) error {
 		return &exec.LimitError{Limit: "memory"}
 	case starts("near ", "unrecognized token", "incomplete input"):
 		return &exec.InvalidError{Fault: "syntax", Message: message}
-	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column", "table "):
+	case compiling && starts("no such ", "ambiguous column name", "unknown database", "cannot join using column",
+		"table "):
 		return absent(message)
 	case compiling:
 		return &exec.InvalidError{Fault: "compile", Message: message}
@@ -89,7 +90,8 @@ const mathTag = "sqlite_math_functions"
 
 // builtWith are functions of SQLite that a build may lack, with the tag that adds them.
 var builtWith = func() map[string]string {
-	tags := map[string]string{"soundex": "sqlite_soundex", "bm25": "sqlite_fts5", "highlight": "sqlite_fts5", "snippet": "sqlite_fts5"}
+	tags := map[string]string{"soundex": "sqlite_soundex", "bm25": "sqlite_fts5", "highlight": "sqlite_fts5",
+		"snippet": "sqlite_fts5"}
 	for name := range guard.Set(mathFunctions) {
 		tags[name] = mathTag
 	}

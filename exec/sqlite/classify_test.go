@@ -37,7 +37,8 @@ func TestOpeningErrors(t *testing.T) {
 		{"no such table: t", "no such table: t", nil},
 	} {
 		err := Dialect{}.Classify(errors.New(tt.message))
-		if err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+		if err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(), tt.want) || tt.is != nil &&
+			!errors.Is(err, tt.is) {
 			t.Errorf("%s: %v", tt.message, err)
 		}
 	}
@@ -52,7 +53,8 @@ func TestDriverWords(t *testing.T) {
 		{"sqlite3: database is locked", "database is locked", "the same, where the code says all"},
 		{"sqlite3: authorization denied: not authorized", "not authorized", "the same, of the authorizer"},
 		{"SQL logic error: no such table: t (1)", "no such table: t", "modernc.org/sqlite"},
-		{"database is locked (5) (SQLITE_BUSY)", "database is locked (5) (SQLITE_BUSY)", "the same: the beginning tells enough"},
+		{"database is locked (5) (SQLITE_BUSY)", "database is locked (5) (SQLITE_BUSY)",
+			"the same: the beginning tells enough"},
 	} {
 		if got := ownWords(errors.New(tt.message)); got != tt.want {
 			t.Errorf("%q: %q, want %q: %s", tt.message, got, tt.want, tt.why)

@@ -39,8 +39,8 @@ type conn struct {
 	// part of the schema and may not be read.
 	temp map[string]bool
 
-	// The limits of SQLite on lengths, parameters and depth now, the page cache in kB (0: as the connection has it), and why
-	// the first limit is lower than usual.
+	// The limits of SQLite on lengths, parameters and depth now, the page cache in kB (0: as the connection has it), and
+	// why the first limit is lower than usual.
 	length, parameters, depth, cache int
 	reason                           string
 
@@ -102,7 +102,9 @@ func (c *conn) prepare(ctx context.Context, dc any) error {
 		return err
 	}
 	patience := min(old, int64(c.timeout*9/10/time.Millisecond))
-	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error { return c.look(atOnce, dc) }); err != nil {
+	if err := patiently(ctx, time.Duration(patience)*time.Millisecond, func() error {
+		return c.look(atOnce, dc)
+	}); err != nil {
 		return err
 	}
 	if patience > 0 {
@@ -215,8 +217,8 @@ func (c *conn) see(ctx context.Context, dc any) error {
 }
 
 // define reads the definitions of all databases, and returns the version of the schema: for each database its name, its
-// schema_version, a hash of its definitions, and the file of an attached one. SQLite raises schema_version at each change
-// of a schema. The hash is for a file that replaced another one: its schema_version may be the same.
+// schema_version, a hash of its definitions, and the file of an attached one. SQLite raises schema_version at each
+// change of a schema. The hash is for a file that replaced another one: its schema_version may be the same.
 func (c *conn) define(ctx context.Context, dc any) (version string, err error) {
 	for i := range c.databases {
 		db := &c.databases[i]
@@ -391,7 +393,8 @@ type surroundings struct {
 func readSurroundings(ctx context.Context, dc any) (s surroundings, err error) {
 	s.modules, s.functions = map[string]bool{}, map[string]bool{}
 	// SQLite makes modules for its own PRAGMAs and JSON functions when they are first used.
-	err = names(ctx, dc, s.modules, "SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma%' AND name NOT LIKE 'json%'")
+	err = names(ctx, dc, s.modules, "SELECT name FROM pragma_module_list WHERE name NOT LIKE 'pragma%' "+
+		"AND name NOT LIKE 'json%'")
 	if err != nil {
 		return s, err
 	}

@@ -115,7 +115,8 @@ func TestVirtualTables(t *testing.T) {
 	look()
 	testutil.Value(other.Exec("CREATE TABLE another(x)"))(t)
 	look()
-	for _, text := range []string{"INSERT INTO docs(docs) VALUES ('optimize')", "SELECT optimize(docs) FROM docs", "SELECT rtreecheck('boxes')"} {
+	for _, text := range []string{"INSERT INTO docs(docs) VALUES ('optimize')", "SELECT optimize(docs) FROM docs",
+		"SELECT rtreecheck('boxes')"} {
 		if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -146,17 +147,25 @@ func TestAttached(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	db = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{`"the other".users.password`}, DenyTables: []string{`"the other".t`, "main.users"}}})
+	db = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{`"the other".users.password`},
+		DenyTables: []string{`"the other".t`, "main.users"}}})
 	for text, want := range map[string]string{
-		"SELECT a FROM t":                                 "", // that of main
-		"SELECT count(*) FROM main.t":                     "",
-		`SELECT a FROM "the other".t`:                     "exec: refused (table): the other.t: no such table, or you may not read it",
-		"SELECT count(*) FROM t":                          "exec: refused (table): the other.t may not be read, and t could be that one: name its schema",
-		"SELECT id FROM users":                            "exec: refused (table): users: no such table, or you may not read it",
-		"SELECT count(*) FROM users":                      "exec: refused (table): users: no such table, or you may not read it",
-		`SELECT password FROM "the other".users`:          "exec: refused (column): password: no such column, or you may not read it",
-		`SELECT count(*) FROM "the other".sqlite_master`:  "exec: refused (table): the other.sqlite_master: no such table, or you may not read it",
-		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users: no such table, or you may not read it",
+		"SELECT a FROM t":             "", // that of main
+		"SELECT count(*) FROM main.t": "",
+		`SELECT a FROM "the other".t`: "exec: refused (table): the other.t: no such table, " +
+			"or you may not read it",
+		"SELECT count(*) FROM t": "exec: refused (table): the other.t may not be read, " +
+			"and t could be that one: name its schema",
+		"SELECT id FROM users": "exec: refused (table): users: no such table, " +
+			"or you may not read it",
+		"SELECT count(*) FROM users": "exec: refused (table): users: no such table, " +
+			"or you may not read it",
+		`SELECT password FROM "the other".users`: "exec: refused (column): password: no such column, " +
+			"or you may not read it",
+		`SELECT count(*) FROM "the other".sqlite_master`: "exec: refused (table): the other.sqlite_master: no such table, " +
+			"or you may not read it",
+		`SELECT count(*) FROM "the other".keyring, users`: "exec: refused (table): users: no such table, " +
+			"or you may not read it",
 	} {
 		if _, err := db.Query(ctx, text); (err != nil || want != "") && fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -357,20 +366,24 @@ CREATE VIEW over_stored AS SELECT day FROM stored;`)
 			[]string{"d", "ok"}, [][]any{{"2020-01-01", int64(1)}},
 		},
 		{
-			"through WITH and a compound", "WITH x AS (SELECT day, n FROM d WHERE n < 3) SELECT day FROM x UNION ALL SELECT day FROM d WHERE n = 3",
+			"through WITH and a compound", "WITH x AS (SELECT day, n FROM d WHERE n < 3) SELECT day FROM x UNION ALL " +
+				"SELECT day FROM d WHERE n = 3",
 			[]string{"day"}, [][]any{{"2020-01-01"}, {nil}, {"0000-00-00"}},
 		},
 		{
 			"grouped", "SELECT ok, count(*) FROM d GROUP BY ok ORDER BY ok",
-			[]string{"ok", "count(*)"}, [][]any{{nil, int64(1)}, {int64(0), int64(1)}, {int64(1), int64(1)}, {int64(7), int64(1)}, {"true", int64(1)}},
+			[]string{"ok", "count(*)"}, [][]any{{nil, int64(1)}, {int64(0), int64(1)}, {int64(1), int64(1)},
+				{int64(7), int64(1)}, {"true", int64(1)}},
 		},
 		{
 			"equal and empty names", `SELECT day, day, 1 AS "" FROM d LIMIT 1`,
 			[]string{"day", "day", ""}, [][]any{{"2020-01-01", "2020-01-01", int64(1)}},
 		},
-		{"a table of the name that the wrapping once had", "SELECT day FROM stored", []string{"day"}, [][]any{{"2020-01-01"}}},
+		{"a table of the name that the wrapping once had", "SELECT day FROM stored", []string{"day"},
+			[][]any{{"2020-01-01"}}},
 		{"a view over it", "SELECT day FROM over_stored", []string{"day"}, [][]any{{"2020-01-01"}}},
-		{"a CTE of that name", "WITH stored(c0) AS (SELECT day FROM d WHERE n = 1) SELECT c0 FROM stored", []string{"c0"}, [][]any{{"2020-01-01"}}},
+		{"a CTE of that name", "WITH stored(c0) AS (SELECT day FROM d WHERE n = 1) SELECT c0 FROM stored", []string{"c0"},
+			[][]any{{"2020-01-01"}}},
 		{"no rows", "SELECT day FROM d WHERE 0", []string{"day"}, [][]any{}},
 		{
 			"numbers keep their type", "SELECT 1, 1.0, 9223372036854775807, 9e999, -0.0, x'', ''",

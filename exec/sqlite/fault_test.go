@@ -173,7 +173,8 @@ func TestCancelled(t *testing.T) {
 			_, err := db.Query(ctx, endless)
 			connector.fails(nil)
 			var limit *exec.LimitError
-			if test.cancel && !errors.Is(err, context.Canceled) || !test.cancel && !(errors.As(err, &limit) && limit.Limit == "time") {
+			if test.cancel && !errors.Is(err, context.Canceled) || !test.cancel &&
+				!(errors.As(err, &limit) && limit.Limit == "time") {
 				t.Errorf("error %v", err)
 			}
 			if got := connectionOf(t, pool) != address; got != test.drops {
@@ -241,7 +242,8 @@ func TestUnguarded(t *testing.T) {
 		if !errors.As(err, new(*exec.UnguardedError)) {
 			t.Fatalf("error %v", err)
 		}
-		for _, want := range []string{"plainConn", "exec.Config.Unwrap", "texttosql.WithDialect", "mattn/go-sqlite3", "Hooks"} {
+		for _, want := range []string{"plainConn", "exec.Config.Unwrap", "texttosql.WithDialect", "mattn/go-sqlite3",
+			"Hooks"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("the error does not say %q: %v", want, err)
 			}
@@ -287,7 +289,8 @@ func TestUnguarded(t *testing.T) {
 		testutil.Value(pool.Exec("CREATE TEMP TABLE basket AS SELECT 1 AS id"))(t)
 		db := newDB(t, pool, exec.Config{})
 		for _, text := range []string{
-			"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket", "SELECT count(*) FROM users NATURAL JOIN basket",
+			"SELECT id FROM basket", "SELECT count(*) FROM basket", "SELECT count(*) FROM temp.basket",
+			"SELECT count(*) FROM users NATURAL JOIN basket",
 		} {
 			if _, err := db.Query(ctx, text); !errors.As(err, new(*exec.RefusedError)) {
 				t.Errorf("%s: %v", text, err)
@@ -298,8 +301,9 @@ func TestUnguarded(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "test.db")
 		pool := testutil.Value(sql.Open("sqlite3", "file:"+file+"?mode=ro"))(t)
 		defer pool.Close()
-		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) || !strings.Contains(err.Error(),
-			"unable to open database file") {
+		if err := ready(t, pool, sqlite.Dialect{}, exec.Config{}); err == nil || exec.IsRejection(err) ||
+			!strings.Contains(err.Error(),
+				"unable to open database file") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -363,7 +367,8 @@ func TestWhoWaitsForLocks(t *testing.T) {
 	}
 	off, first, on, catalog := at("busy_timeout = 0"), at("schema_version"), at("busy_timeout = 5000"), at("sqlite_master")
 	if !(0 <= off && off < first && first < on && on < catalog) {
-		t.Errorf("busy_timeout off at %d, first look at %d, on at %d, catalog at %d:\n%s", off, first, on, catalog, strings.Join(events, "\n"))
+		t.Errorf("busy_timeout off at %d, first look at %d, on at %d, catalog at %d:\n%s", off, first, on, catalog,
+			strings.Join(events, "\n"))
 	}
 }
 

@@ -26,7 +26,8 @@ func TestFTS5(t *testing.T) {
 	}{
 		{"SELECT title FROM docs WHERE docs MATCH 'words'", exec.Policy{}, 1},
 		{"SELECT title FROM docs WHERE docs MATCH 'words'", denied, 1},
-		{"SELECT highlight(docs, 1, '<', '>'), bm25(docs) FROM docs WHERE docs MATCH 'words OR more' ORDER BY rank", denied, 2},
+		{"SELECT highlight(docs, 1, '<', '>'), bm25(docs) FROM docs WHERE docs MATCH 'words OR more' ORDER BY rank",
+			denied, 2},
 		{"SELECT term FROM terms WHERE term >= 'many'", denied, 5},
 		{"SELECT * FROM pragma_data_version", exec.Policy{}, -1},
 		{"SELECT name FROM found WHERE found MATCH 's3cret'", exec.Policy{Reveal: []string{"password"}}, 3},

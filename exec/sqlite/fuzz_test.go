@@ -58,7 +58,8 @@ func FuzzGuard(f *testing.F) {
 		if err == nil {
 			for _, row := range table.Rows {
 				for _, value := range row {
-					if s, ok := value.(string); ok && bytes.Contains([]byte(s), []byte("s3cret-2")) && !bytes.Contains([]byte(text), []byte("cret")) {
+					if s, ok := value.(string); ok && bytes.Contains([]byte(s), []byte("s3cret-2")) &&
+						!bytes.Contains([]byte(text), []byte("cret")) {
 						t.Errorf("a denied value came back: %q", text)
 					}
 				}
@@ -92,12 +93,15 @@ UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITH
 // SQLite, where a column or a table has the name of a keyword, too.
 func TestNormalFormsOfKeywords(t *testing.T) {
 	forms := []string{
-		"SELECT %s FROM t", "SELECT a FROM %s", "SELECT x.%s FROM t x", "SELECT a AS %s FROM t", "SELECT a FROM t WHERE %s = 1",
-		"SELECT a FROM t AS %s", "SELECT a FROM t GROUP BY %s", "SELECT count(%s) FROM t", "SELECT a FROM t ORDER BY %s DESC", "SELECT %s (a) FROM t",
+		"SELECT %s FROM t", "SELECT a FROM %s", "SELECT x.%s FROM t x", "SELECT a AS %s FROM t",
+		"SELECT a FROM t WHERE %s = 1",
+		"SELECT a FROM t AS %s", "SELECT a FROM t GROUP BY %s", "SELECT count(%s) FROM t", "SELECT a FROM t ORDER BY %s DESC",
+		"SELECT %s (a) FROM t",
 	}
 	for _, word := range strings.Fields(keywords) {
 		pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "k.sqlite")))(t)
-		script := fmt.Sprintf(`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)
+		script := fmt.Sprintf(
+			`CREATE TABLE t (a, "%s"); INSERT INTO t VALUES (3, 1), (4, 2); CREATE TABLE "%[1]s" (a); INSERT INTO "%[1]s" VALUES (7)`, word)
 		testutil.Value(pool.Exec(script))(t)
 		run := func(text string) string {
 			rows, err := pool.Query(text)

@@ -151,7 +151,9 @@ func (c *catalog) readable(table, column, database string, s *sqltext.Statement)
 		return guard.Refuse("table", "%s may not be read", qualified(database, table))
 	case r.Refused != nil:
 		return r.Refused
-	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqlshape.ColumnRef) bool { return schema.EqualFold(m.Column, column) }):
+	case r.Denies(column) && slices.ContainsFunc(s.Columns(), func(m sqlshape.ColumnRef) bool {
+		return schema.EqualFold(m.Column, column)
+	}):
 		return execerr.NotReadableColumn(qualified(database, table), column, "")
 	case r.Denies(column):
 		return execerr.NotReadableColumn(qualified(database, table), column, "*")
@@ -174,7 +176,9 @@ func qualified(database, table string) string {
 // find returns the relation that SQLite means by a name; nil if there is none. The main database comes first.
 func (c *catalog) find(database, table string) *guard.Relation {
 	named := c.named[schema.FoldCase(table)]
-	i := slices.IndexFunc(named, func(r *guard.Relation) bool { return database == "" || schema.EqualFold(r.Schema, database) })
+	i := slices.IndexFunc(named, func(r *guard.Relation) bool {
+		return database == "" || schema.EqualFold(r.Schema, database)
+	})
 	if i < 0 {
 		return nil
 	}
@@ -215,9 +219,12 @@ func (c *catalog) asAbsent(s *exec.Statement, err error) error {
 }
 
 // actions are the names of the action codes from 1 on; "-" for those that are allowed.
-var actions = strings.Split("CREATE INDEX,CREATE TABLE,CREATE TEMP INDEX,CREATE TEMP TABLE,CREATE TEMP TRIGGER,CREATE TEMP VIEW,"+
-	"CREATE TRIGGER,CREATE VIEW,DELETE,DROP INDEX,DROP TABLE,DROP TEMP INDEX,DROP TEMP TABLE,DROP TEMP TRIGGER,DROP TEMP VIEW,"+
-	"DROP TRIGGER,DROP VIEW,INSERT,-,-,-,TRANSACTION,UPDATE,ATTACH,DETACH,ALTER TABLE,REINDEX,ANALYZE,CREATE VIRTUAL TABLE,"+
+var actions = strings.Split("CREATE INDEX,CREATE TABLE,CREATE TEMP INDEX,CREATE TEMP TABLE,CREATE TEMP "+
+	"TRIGGER,CREATE TEMP VIEW,"+
+	"CREATE TRIGGER,CREATE VIEW,DELETE,DROP INDEX,DROP TABLE,DROP TEMP INDEX,DROP TEMP TABLE,DROP TEMP TRIGGER,DROP "+
+	"TEMP VIEW,"+
+	"DROP TRIGGER,DROP VIEW,INSERT,-,-,-,TRANSACTION,UPDATE,ATTACH,DETACH,ALTER TABLE,REINDEX,ANALYZE,CREATE VIRTUAL "+
+	"TABLE,"+
 	"DROP VIRTUAL TABLE,-,SAVEPOINT", ",")
 
 // actionName names an action code for a person.
@@ -230,8 +237,8 @@ func actionName(op int, arg1 string) string {
 
 // safeFunctions are the functions of SQLite that a statement may call. They read only their arguments, change nothing,
 // and their memory is bounded by SQLITE_LIMIT_LENGTH. That bound is why these are missing: json_group_array and the
-// like ignore it (0.8 GB in 3 s; see catalog.written), json_pretty indents as deep as the text nests, percentile and median keep every
-// value, and zeroblob and randomblob.
+// like ignore it (0.8 GB in 3 s; see catalog.written), json_pretty indents as deep as the text nests, percentile and
+// median keep every value, and zeroblob and randomblob.
 const safeFunctions = `
 -> ->> abs avg char coalesce concat concat_ws count cume_dist current_date current_time
 current_timestamp date datetime dense_rank first_value format glob group_concat hex if ifnull iif instr json

@@ -146,7 +146,8 @@ func (g *guarding) hooks(dc any) (Hooks, error) {
 	}
 	return nil, &exec.UnguardedError{
 		Reason: fmt.Sprintf("the driver connection %T has not the methods RegisterAuthorizer and SetLimit", inner),
-		Remedy: "open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to it " +
+		Remedy: "open the database with github.com/mattn/go-sqlite3, or where a library wraps that driver give the way to " +
+			"it " +
 			"with texttosql.WithDialect or exec.Config.Unwrap, or set the field Hooks of sqlite.Dialect to adapt another one",
 	}
 }

@@ -121,7 +121,8 @@ func settingsOn(ctx context.Context, conn *sql.Conn) (s settings, err error) {
 		}
 		return nil
 	})
-	for pragma, value := range map[string]*int{"query_only": &s.queryOnly, "cache_size": &s.cacheSize, "busy_timeout": &s.busyTimeout} {
+	for pragma, value := range map[string]*int{"query_only": &s.queryOnly, "cache_size": &s.cacheSize,
+		"busy_timeout": &s.busyTimeout} {
 		if err == nil {
 			err = conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(value)
 		}

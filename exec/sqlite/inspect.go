@@ -295,8 +295,8 @@ func (in *inspection) shapes() (all []shape) {
 	return all
 }
 
-// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A column of a primary key may be NULL, but for
-// that which stands for the rowid. A value has any type, whatever the declared one.
+// orders says how rows of a table are told apart: see [guard.Relation.Orders]. A column of a primary key may be NULL,
+// but for that which stands for the rowid. A value has any type, whatever the declared one.
 func (in *inspection) orders(d definition) (key []string, trait func(column string) guard.Trait) {
 	i, ok := in.at[d.name]
 	if !ok || d.kind == "view" || d.has("collate") {
@@ -342,7 +342,8 @@ func isVirtual(definition string) bool {
 // key is a foreign key or a unique index.
 type key struct {
 	table, target string
-	from, to      []sql.NullString // columns; to[i] is NULL where a foreign key names none, from[i] where it is an expression
+	// columns; to[i] is NULL where a foreign key names none, from[i] where it is an expression
+	from, to []sql.NullString
 }
 
 // keys reads keys whose rows are the table, the place in the key from 0, the target and a column of both.

@@ -62,7 +62,8 @@ func TestInspectAttached(t *testing.T) {
 	s := catalogOf(t, pool).Schema
 	var got []string
 	for _, table := range s.Tables {
-		got = append(got, fmt.Sprintf("%s.%s %d %v %v", table.Schema, table.Name, len(table.Columns), table.Unique, table.ForeignKeys))
+		got = append(got, fmt.Sprintf("%s.%s %d %v %v", table.Schema, table.Name, len(table.Columns), table.Unique,
+			table.ForeignKeys))
 	}
 	want := []string{".t 1 [] []", "the other.t 2 [[y]] []", "the other.u 1 [] [{[t] the other t [x]}]"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -132,12 +133,14 @@ func TestBrokenViewIsTold(t *testing.T) {
 		{"none", fixture + "CREATE VIEW whole AS SELECT a FROM t", exec.Policy{}, nil, "nothing is broken"},
 		{
 			"a view", script, exec.Policy{},
-			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, since SQLite cannot open it: no such table: main.gone"}},
+			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, " +
+				"since SQLite cannot open it: no such table: main.gone"}},
 			"a table was dropped",
 		},
 		{
 			"under a policy", script, exec.Policy{DenyTables: []string{"users"}},
-			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, since SQLite cannot open it"}},
+			[]trace.Warning{{Code: "broken-view", Message: "the view lost is left out of the schema, " +
+				"since SQLite cannot open it"}},
 			"the reason may name what is denied",
 		},
 		{"denied itself", script, exec.Policy{DenyTables: []string{"lost"}}, nil, "its name is not told"},

@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestLeftovers: nobody waits for a database that does not stop. A file's pool of one gets another connection for as long as
-// it takes; a database in memory has no other.
+// TestLeftovers: nobody waits for a database that does not stop. A file's pool of one gets another connection for as
+// long as it takes; a database in memory has no other.
 func TestLeftovers(t *testing.T) {
 	for _, test := range []struct {
 		why, dsn, event string
@@ -62,7 +62,8 @@ func TestLeftovers(t *testing.T) {
 				t.Errorf("warnings %v", w)
 			}
 			close(release)
-			for end := time.Now().Add(5 * time.Second); pool.Stats().MaxOpenConnections != 1 || pool.Stats().InUse > 0; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(5 * time.Second); pool.Stats().MaxOpenConnections != 1 ||
+				pool.Stats().InUse > 0; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("the pool was not given back: %+v", pool.Stats())
 				}
@@ -84,7 +85,9 @@ func TestLeftoversAreBounded(t *testing.T) {
 	connector, pool := faultyPool(t, "file")
 	const running = 2
 	pool.SetMaxOpenConns(0)
-	db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Connections: running, Answer: exec.Bounds{Timeout: 300 * time.Millisecond}}}))
+	db := newDB(t, pool,
+		connector.config(exec.Config{Limits: exec.Limits{Connections: running,
+			Answer: exec.Bounds{Timeout: 300 * time.Millisecond}}}))
 	connector.fails(func(event string) error {
 		if event == "prepare" {
 			<-release

@@ -30,7 +30,8 @@ CREATE VIEW v_own AS SELECT c0shop AS shop, c1note AS note FROM own_search_conte
 		{"over a view", "v_search", "sales", "", searches},
 		{"one with data of its own, whose tables have to be named too", "own_search", "sales", "",
 			"error error error | refused,own refused,all refused,refused | refused,own refused,all refused,refused"},
-		{"and are", "own_search", "sales", shadows, "error error error | all,own all,all all,refused | refused,own refused,all refused,refused"},
+		{"and are", "own_search", "sales", shadows, "error error error | all,own all,all all,refused | refused,own " +
+			"refused,all refused,refused"},
 		{"a view over one of them", "v_own", "sales", "own_search " + shadows,
 			"error error error | all,own all,all all,refused | refused,own refused,all refused,refused"},
 	}...)

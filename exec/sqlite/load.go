@@ -22,23 +22,25 @@ type limit struct{ id, value int }
 // mostColumns bounds the columns of a result, and those of a table that a star stands for.
 const mostColumns = 500
 
-// mostExpanded is how many tokens a statement may grow by where views are written out: of so large ones SQLite compiles none for over
-// 0.3 s and 40 MB. See BenchmarkCompile.
+// mostExpanded is how many tokens a statement may grow by where views are written out: of so large ones SQLite compiles
+// none for over 0.3 s and 40 MB. See BenchmarkCompile.
 const mostExpanded = 2_000_000
 
 // lowered are the limits that the guard sets. Each has payloads that need it.
 func (c *conn) lowered() [10]limit {
 	return [10]limit{
 		{limitLength, c.longest()}, // the first one: see fit
-		{1, 1 << 20},               // length of the text: the text check allows 100,000, and rules, views and asStored add to it
-		{2, mostColumns},           // columns of a result, also of SELECT * of a wider table
-		{limitDepth, mostDepth},    // of a view's too once it is expanded; see deepest
-		{4, 50},                    // parts of a compound
-		{5, 250_000},               // steps of a program, of 24 bytes each: four layers of views of 250 columns of CASE have 27,000
-		{6, 100},                   // arguments of a function
-		{7, 0},                     // databases attached: what is attached stays readable
-		{8, 100},                   // length of a LIKE pattern
-		{limitVariable, 0},         // see conn.compile
+		// length of the text: the text check allows 100,000, and rules, views and asStored add to it
+		{1, 1 << 20},
+		{2, mostColumns},        // columns of a result, also of SELECT * of a wider table
+		{limitDepth, mostDepth}, // of a view's too once it is expanded; see deepest
+		{4, 50},                 // parts of a compound
+		// steps of a program, of 24 bytes each: four layers of views of 250 columns of CASE have 27,000
+		{5, 250_000},
+		{6, 100},           // arguments of a function
+		{7, 0},             // databases attached: what is attached stays readable
+		{8, 100},           // length of a LIKE pattern
+		{limitVariable, 0}, // see conn.compile
 	}
 }
 
@@ -50,7 +52,8 @@ func (c *conn) lower(was func(limit)) {
 	c.length, c.parameters, c.depth = c.longest(), 0, mostDepth
 }
 
-// mostDepth is how deep an expression may be beside its chains of OR and AND, of which each term is one deeper than the one before.
+// mostDepth is how deep an expression may be beside its chains of OR and AND, of which each term is one deeper than the
+// one before.
 const mostDepth = 200
 
 // deepest is the limit on the depth of the expressions of a statement. SQLite itself allows 1,000.
@@ -91,7 +94,8 @@ const (
 
 // slowCalls are functions that take the product of the lengths of their first two arguments, uninterrupted: trim of 1
 // MB by 1 MB takes hours. The number divides the greatest length of values, so that a call takes at most 0.1 s.
-var slowCalls = map[string]int{"trim": 300, "ltrim": 300, "rtrim": 300, "unhex": 300, "json_patch": 300, "replace": 20, "instr": 20}
+var slowCalls = map[string]int{"trim": 300, "ltrim": 300, "rtrim": 300, "unhex": 300, "json_patch": 300, "replace": 20,
+	"instr": 20}
 
 // shortLiteral is the longest literal, in bytes, that may be the second argument of a slow call without a lower limit.
 const shortLiteral = 100
@@ -104,13 +108,14 @@ type load struct {
 	calls         int // functions that SQLite heard of
 	sorts         int
 	slow          int // the largest factor of its slow calls and those of its views; 0: none
-	// It has rules about rows without a fence, and so no value that is longer than those of the file. A limit would fail on
-	// a long value of a hidden row.
+	// It has rules about rows without a fence, and so no value that is longer than those of the file. A limit would fail
+	// on a long value of a hidden row.
 	stored bool
 	plain  bool // it neither sorts nor computes a value, so each is one of the file
 }
 
-// longestStored is the limit on the length of values of a statement that computes none: exec cuts a longer one than it returns.
+// longestStored is the limit on the length of values of a statement that computes none: exec cuts a longer one than it
+// returns.
 const longestStored = 32 << 20
 
 // readLoad finds what the tokens of a statement, or of the definition of a view, tell.

@@ -40,7 +40,8 @@ func mathOf(name string) any {
 			case 1:
 				return one(log10, args[0])
 			case 2:
-				return two(func(base, x float64) float64 { return math.Log(positive(x)) / positive(math.Log(base)) }, args[0], args[1])
+				return two(func(base, x float64) float64 { return math.Log(positive(x)) / positive(math.Log(base)) }, args[0],
+					args[1])
 			}
 			return nil
 		}

@@ -26,8 +26,8 @@ func withMath(t testing.TB, file string) *sql.DB {
 	return pool
 }
 
-// TestMath: a program that registers the functions has them as SQLite documents them (sqlite.org/lang_mathfunc.html), and one
-// that does not is told which build has them.
+// TestMath: a program that registers the functions has them as SQLite documents them (sqlite.org/lang_mathfunc.html),
+// and one that does not is told which build has them.
 func TestMath(t *testing.T) {
 	_, file := open(t, fixture)
 	db := testutil.Value(exec.New(withMath(t, file), sqlite.Dialect{Math: true}, exec.Config{}))(t)
@@ -81,7 +81,8 @@ func TestMath(t *testing.T) {
 	}
 }
 
-// ExampleMath makes a pool whose statements may call sqrt, ln, power and the other functions, whatever the driver was built with.
+// ExampleMath makes a pool whose statements may call sqrt, ln, power and the other functions, whatever the driver was
+// built with.
 func ExampleMath() {
 	sql.Register("sqlite3_math", &sqlite3.SQLiteDriver{ConnectHook: func(c *sqlite3.SQLiteConn) error {
 		return sqlite.Math(func(name string, f any) error { return c.RegisterFunc(name, f, true) })
@@ -91,7 +92,8 @@ func ExampleMath() {
 		panic(err)
 	}
 	defer pool.Close()
-	db, err := exec.New(pool, sqlite.Dialect{Math: true}, exec.Config{}) // or texttosql.WithDialect(sqlite.Dialect{Math: true})
+	// or texttosql.WithDialect(sqlite.Dialect{Math: true})
+	db, err := exec.New(pool, sqlite.Dialect{Math: true}, exec.Config{})
 	if err != nil {
 		panic(err)
 	}

@@ -170,7 +170,8 @@ func (p planNames) step(detail string) planStep {
 		return planStep{compound: true}
 	case isSet && slices.Contains([]string{"MERGE", "UNION", "INTERSECT", "EXCEPT"}, word):
 		return planStep{node: exec.PlanNode{Kind: set}, set: true, newScope: true}
-	case strings.Contains(d, "SUBQUERY") && slices.Contains([]string{"CORRELATED", "SCALAR", "LIST", "REUSE", "SUBQUERY"}, word):
+	case strings.Contains(d, "SUBQUERY") && slices.Contains([]string{"CORRELATED", "SCALAR", "LIST", "REUSE", "SUBQUERY"},
+		word):
 		n := exec.PlanNode{Kind: "scalar", Correlated: word == "CORRELATED"}
 		if strings.Contains(d, "LIST SUBQUERY") {
 			n.Kind = "list"
@@ -350,7 +351,8 @@ func cutName(s string) (name, rest string) {
 // isConstant recognises "CONSTANT ROW", "2-ROW VALUES CLAUSE" and, before SQLite 3.46, "2 CONSTANT ROWS".
 func isConstant(s string) bool {
 	what := strings.TrimLeft(s, "0123456789")
-	return s == "CONSTANT ROW" || what != s && slices.Contains([]string{"-ROW VALUES CLAUSE", " CONSTANT ROWS", " CONSTANT ROW"}, what)
+	return s == "CONSTANT ROW" || what != s &&
+		slices.Contains([]string{"-ROW VALUES CLAUSE", " CONSTANT ROWS", " CONSTANT ROW"}, what)
 }
 
 // readAccess reads the part after the name and reports whether it is one.

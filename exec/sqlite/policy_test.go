@@ -54,8 +54,10 @@ func policies() (all []exectest.PolicyCase) {
 			{"a shadow table of an allowed one", "SELECT docid, c1body FROM docs_content"},
 			{"a search over a view of allowed columns", "SELECT docid FROM named_search WHERE named_search MATCH 'ann'"},
 			{"an R-tree", "SELECT id, x1, rowid FROM boxes WHERE x0 >= 0"},
-			{"the hidden columns of a table-valued function", "SELECT value, json, root, key FROM users, json_each(json_array(users.name))"},
-			{"a CTE of new columns", "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d USING (x)"},
+			{"the hidden columns of a table-valued function",
+				"SELECT value, json, root, key FROM users, json_each(json_array(users.name))"},
+			{"a CTE of new columns", "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c " +
+				"JOIN c AS d USING (x)"},
 			{"an outer join by USING", "SELECT id FROM orders FULL JOIN names USING (id)"},
 			{"no index is no order", "SELECT id FROM users NOT INDEXED"},
 		}},
@@ -73,8 +75,10 @@ func policies() (all []exectest.PolicyCase) {
 			{"one made of that one", "SELECT twice FROM users"},
 			{"by USING with a string for a name", "SELECT count(*) FROM keyring JOIN users USING ('password')"},
 			{"by USING with quotes and comments", "SELECT count(*) FROM keyring JOIN users USING/**/(\n--\n[PASSWORD])"},
-			{"by a CTE that guesses", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g JOIN users USING (password)"},
-			{"by a FULL JOIN", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g FULL JOIN users USING (password)"},
+			{"by a CTE that guesses", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g " +
+				"JOIN users USING (password)"},
+			{"by a FULL JOIN", "WITH g(password) AS (VALUES ('s3cret-1')) SELECT count(*) FROM g FULL " +
+				"JOIN users USING (password)"},
 			{"its order by INDEXED BY", "SELECT id FROM users INDEXED BY users_password"},
 		}},
 		{exec.Policy{DenyTables: []string{"users"}}, "table", [][2]string{
@@ -85,10 +89,13 @@ func policies() (all []exectest.PolicyCase) {
 		}},
 		{exec.Policy{}, "table", [][2]string{
 			{"the catalog", "SELECT sql FROM sqlite_master"},
-			{"the catalog by NATURAL JOIN", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g NATURAL JOIN sqlite_master"},
-			{"the catalog by USING", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g JOIN main.sqlite_schema USING (name)"},
+			{"the catalog by NATURAL JOIN", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g NATURAL " +
+				"JOIN sqlite_master"},
+			{"the catalog by USING", "WITH g(name) AS (VALUES ('users')) SELECT count(*) FROM g JOIN main.sqlite_schema USING " +
+				"(name)"},
 			{"a module by USING", "WITH g(input) AS (VALUES ('a b')) SELECT count(*) FROM g JOIN fts3tokenize USING (input)"},
-			{"a PRAGMA by USING", "WITH g(name) AS (VALUES ('password')) SELECT count(*) FROM g JOIN pragma_table_info('users') USING (name)"},
+			{"a PRAGMA by USING", "WITH g(name) AS (VALUES ('password')) SELECT count(*) FROM g " +
+				"JOIN pragma_table_info('users') USING (name)"},
 		}},
 		{dbtest.DenyColumn, "table", [][2]string{
 			{"a search over a view that reads the column", "SELECT docid FROM found WHERE found MATCH 's3cret'"},
@@ -137,7 +144,8 @@ func TestDeniedIsAbsent(t *testing.T) {
 	} {
 		db := newDB(t, pool, exec.Config{Policy: policy})
 		for _, form := range []string{
-			"SELECT * FROM %s", "SELECT a FROM t WHERE a IN (SELECT id FROM main.%s)", "SELECT nope(id) FROM %s", "SELECT 1 FROM '%s'",
+			"SELECT * FROM %s", "SELECT a FROM t WHERE a IN (SELECT id FROM main.%s)", "SELECT nope(id) FROM %s",
+			"SELECT 1 FROM '%s'",
 		} {
 			var errs []string
 			for _, table := range []string{"users", "usurs"} {
@@ -148,13 +156,15 @@ func TestDeniedIsAbsent(t *testing.T) {
 				t.Errorf("%s, %s: %q for a table that is there, %q for one that is not", name, form, errs[0], errs[1])
 			}
 		}
-		if _, err := db.Query(t.Context(), "SELECT nix FROM t, json_each"); !strings.Contains(fmt.Sprint(err), "no such column") {
+		if _, err := db.Query(t.Context(), "SELECT nix FROM t, json_each"); !strings.Contains(fmt.Sprint(err),
+			"no such column") {
 			t.Errorf("%s: a column that is not there: %v", name, err)
 		}
 	}
 }
 
-// TestSecretFlows: what shows the values of a column that is called as secrets are may not be read either, and is in no schema.
+// TestSecretFlows: what shows the values of a column that is called as secrets are may not be read either, and is in no
+// schema.
 func TestSecretFlows(t *testing.T) {
 	pool, _ := open(t, `
 CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT, secret TEXT,
@@ -174,7 +184,8 @@ INSERT INTO users(id, name, secret) VALUES (1, 'ann', 's3cret-1');`)
 	}{
 		{"what is made of it", exec.Policy{}, few},
 		{"revealed", exec.Policy{Reveal: []string{"users.secret"}},
-			"again.other fine.id fine.n fine.name generated.v shown.id shown.s users.g users.h users.id users.n users.name users.secret"},
+			"again.other fine.id fine.n fine.name generated.v shown.id shown.s users.g users.h users.id users.n users.name " +
+				"users.secret"},
 		{"what is made of it is none by itself", exec.Policy{Reveal: []string{"users.g"}}, few},
 		{"denied and revealed", exec.Policy{DenyColumns: []string{"secret"}, Reveal: []string{"*"}}, few},
 	} {
@@ -184,7 +195,8 @@ INSERT INTO users(id, name, secret) VALUES (1, 'ann', 's3cret-1');`)
 			if diff := cmp.Diff(test.want, strings.Join(dbtest.Columns(s), " ")); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
-			for _, text := range []string{"SELECT secret FROM users", "SELECT h FROM users", "SELECT * FROM users", "SELECT * FROM shown", "SELECT v FROM generated"} {
+			for _, text := range []string{"SELECT secret FROM users", "SELECT h FROM users", "SELECT * FROM users",
+				"SELECT * FROM shown", "SELECT v FROM generated"} {
 				if _, err := db.Query(t.Context(), text); (err == nil) != (test.why == "revealed") {
 					t.Errorf("%s: %v", text, err)
 				}

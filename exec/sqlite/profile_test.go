@@ -55,18 +55,21 @@ func TestProfile(t *testing.T) {
 			Top: []schema.Value{{Value: "a", Count: 3}, {Value: "b", Count: 2}}, Examples: []any{"a", "b"}},
 		// 1 and 1.0 are equal; a blob is no example.
 		"n": {Sampled: 5, Complete: true, Distinct: 4, Min: int64(1), Max: []byte{0, 255},
-			Top:      []schema.Value{{Value: int64(1), Count: 2}, {Value: 2.5, Count: 1}, {Value: "text", Count: 1}, {Value: []byte{0, 255}, Count: 1}},
+			Top: []schema.Value{{Value: int64(1), Count: 2}, {Value: 2.5, Count: 1}, {Value: "text", Count: 1},
+				{Value: []byte{0, 255}, Count: 1}},
 			Examples: []any{int64(1), 2.5, "text"}},
 		// The driver would make dates and truth values of these.
 		"seen": {Sampled: 5, Complete: true, Nulls: 1, Distinct: 3, Min: "2020-01-01", Max: "no date",
-			Top:      []schema.Value{{Value: "2020-01-01", Count: 2}, {Value: "2021-01-01", Count: 1}, {Value: "no date", Count: 1}},
+			Top: []schema.Value{{Value: "2020-01-01", Count: 2}, {Value: "2021-01-01", Count: 1},
+				{Value: "no date", Count: 1}},
 			Examples: []any{"2020-01-01", "2021-01-01", "no date"}},
 		"ok": {Sampled: 5, Complete: true, Distinct: 3, Min: int64(0), Max: int64(5),
 			Top:      []schema.Value{{Value: int64(1), Count: 3}, {Value: int64(0), Count: 1}, {Value: int64(5), Count: 1}},
 			Examples: []any{int64(0), int64(1), int64(5)}},
 		// The two long texts agree in what is read of them and are not shown.
 		"note": {
-			Sampled: 5, Complete: true, Nulls: 1, Distinct: 3, Min: "", Max: "x", Top: []schema.Value{{Value: "", Count: 1}, {Value: "x", Count: 1}},
+			Sampled: 5, Complete: true, Nulls: 1, Distinct: 3, Min: "", Max: "x", Top: []schema.Value{{Value: "", Count: 1},
+				{Value: "x", Count: 1}},
 			Examples: []any{"x"},
 		},
 		"empty": {Sampled: 5, Complete: true, Nulls: 5},
@@ -149,7 +152,8 @@ func TestProfileDeterminism(t *testing.T) {
 
 func TestProfilePolicy(t *testing.T) {
 	pool, _ := open(t, fixture)
-	db := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyTables: []string{"t"}, DenyColumns: []string{"users.password"}}})
+	db := newDB(t, pool,
+		exec.Config{Policy: exec.Policy{DenyTables: []string{"t"}, DenyColumns: []string{"users.password"}}})
 	full := catalogOf(t, pool).Schema // more than the policy allows
 	for i := range full.Tables {
 		for c := range full.Tables[i].Columns {
@@ -177,7 +181,8 @@ func TestProfilePolicy(t *testing.T) {
 	if diff := cmp.Diff(want, sample); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if _, err := db.Sample(t.Context(), schema.Table{Name: "t", Columns: []schema.Column{{Name: "a"}}}, exec.SampleOptions{Rows: 1}); err == nil {
+	if _, err := db.Sample(t.Context(), schema.Table{Name: "t", Columns: []schema.Column{{Name: "a"}}},
+		exec.SampleOptions{Rows: 1}); err == nil {
 		t.Error("a denied table was sampled")
 	}
 }
@@ -249,7 +254,8 @@ func TestProfileTimeout(t *testing.T) {
 		CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT max(i) AS i FROM n`)
 	db := newDB(t, pool, exec.Config{})
 	s := testutil.Value(db.Schema(t.Context()))(t)
-	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"}, TableTimeout: 500 * time.Millisecond})
+	out, err := db.Profile(t.Context(), s, exec.ProfileOptions{Tables: []string{"endless", "t"},
+		TableTimeout: 500 * time.Millisecond})
 	var limit *exec.LimitError
 	if !errors.As(err, &limit) || limit.Limit != "time" || limit.Max != "500ms" {
 		t.Errorf("error %v", err)
@@ -296,10 +302,13 @@ func TestSampleRowsReadsLittle(t *testing.T) {
 
 // TestSampleOrder: an index that covers the columns must not change the order.
 func TestSampleOrder(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE "a ""b"(x, y); CREATE INDEX i ON "a ""b"(x); INSERT INTO "a ""b" VALUES (3, 1), (1, 2), (2, 3)`)
+	pool, _ := open(t,
+		`CREATE TABLE "a ""b"(x, y); CREATE INDEX i ON "a ""b"(x); INSERT INTO "a ""b" VALUES (3, 1), (1, 2), (2, 3)`)
 	db := newDB(t, pool, exec.Config{})
-	got := testutil.Value(db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}}, exec.SampleOptions{Rows: 2}))(t)
-	want := &result.Table{Columns: []string{"x"}, Types: []result.Type{{}}, Rows: [][]any{{int64(3)}, {int64(1)}}, Truncated: true}
+	got := testutil.Value(db.Sample(t.Context(), schema.Table{Name: `a "b`, Columns: []schema.Column{{Name: "x"}}},
+		exec.SampleOptions{Rows: 2}))(t)
+	want := &result.Table{Columns: []string{"x"}, Types: []result.Type{{}}, Rows: [][]any{{int64(3)}, {int64(1)}},
+		Truncated: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -307,7 +316,8 @@ func TestSampleOrder(t *testing.T) {
 
 // TestSampleShown: a sample shows values as a statement does, also where some columns are left out.
 func TestSampleShown(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE t(id INTEGER PRIMARY KEY, paid BOOLEAN, password TEXT, price DECIMAL(9,2), at TIMESTAMP);
+	pool, _ := open(t,
+		`CREATE TABLE t(id INTEGER PRIMARY KEY, paid BOOLEAN, password TEXT, price DECIMAL(9,2), at TIMESTAMP);
 INSERT INTO t VALUES (1, 1, 'a', 2.5, '2024-01-01 10:00:00'), (2, 0, 'b', 3, NULL)`)
 	db := newDB(t, pool, exec.Config{})
 	s := testutil.Value(db.Schema(t.Context()))(t)
@@ -378,7 +388,8 @@ func TestSpreadFew(t *testing.T) {
 	db := newDB(t, pool, exec.Config{})
 	first := map[any]bool{}
 	for seed := range uint64(5) {
-		got, err := db.Sample(t.Context(), schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}}, exec.SampleOptions{Rows: 3, Spread: true, Seed: seed})
+		got, err := db.Sample(t.Context(), schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}},
+			exec.SampleOptions{Rows: 3, Spread: true, Seed: seed})
 		if err != nil || len(got.Rows) != 3 {
 			t.Fatal(got, err)
 		}
@@ -393,8 +404,11 @@ func TestSpreadFew(t *testing.T) {
 		t.Errorf("first rows by seed: %v", first)
 	}
 	for rows := range 9 {
-		pool, _ := open(t, fmt.Sprintf("CREATE TABLE n (id INTEGER PRIMARY KEY); INSERT INTO n SELECT value FROM json_each('[1,2,3,4,5,6,7,8]') LIMIT %d", rows))
-		got, err := newDB(t, pool, exec.Config{}).Sample(t.Context(), schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}},
+		pool, _ := open(t,
+			fmt.Sprintf("CREATE TABLE n (id INTEGER PRIMARY KEY); INSERT INTO n SELECT value "+
+				"FROM json_each('[1,2,3,4,5,6,7,8]') LIMIT %d", rows))
+		got, err := newDB(t, pool, exec.Config{}).Sample(t.Context(),
+			schema.Table{Name: "n", Columns: []schema.Column{{Name: "id"}}},
 			exec.SampleOptions{Rows: 3, Spread: true})
 		if err != nil || len(got.Rows) != min(rows, 3) {
 			t.Errorf("of %d rows came %v, %v", rows, got, err)

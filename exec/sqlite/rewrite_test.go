@@ -15,7 +15,8 @@ import (
 
 // TestGroupedJSON: json_group_array and json_group_object give what SQLite itself gives, under the same names.
 func TestGroupedJSON(t *testing.T) {
-	pool, _ := open(t, `CREATE TABLE t(n TEXT, g INT, v); INSERT INTO t VALUES ('a', 1, 1.5), ('b "q"', 1, NULL), (NULL, 2, 'x,y'), ('a', 2, 7);
+	pool, _ := open(t,
+		`CREATE TABLE t(n TEXT, g INT, v); INSERT INTO t VALUES ('a', 1, 1.5), ('b "q"', 1, NULL), (NULL, 2, 'x,y'), ('a', 2, 7);
 		CREATE TABLE none(n)`)
 	db := newDB(t, pool, exec.Config{})
 	for _, test := range []struct{ why, sql string }{
@@ -28,9 +29,11 @@ func TestGroupedJSON(t *testing.T) {
 		{"a window with a name", "SELECT json_group_array(n) OVER w FROM t WINDOW w AS (ORDER BY v) ORDER BY 1"},
 		{"an object", "SELECT json_group_object(g || coalesce(n, ''), v) FROM t"},
 		{"numbers as names", "SELECT json_group_object(g, n) FROM t"},
-		{"objects in an array in an object", "SELECT json_object('all', json_group_array(json_object('n', n, 'v', v))) FROM t"},
+		{"objects in an array in an object", "SELECT json_object('all', json_group_array(json_object('n', n, 'v', v))) " +
+			"FROM t"},
 		{"one in another", "SELECT json_group_object(g, x) FROM (SELECT g, json_group_array(n) AS x FROM t GROUP BY g)"},
-		{"inside of its arguments", "SELECT json_group_array((SELECT json_group_array(u.n) FROM t u WHERE u.g = t.g)) FROM t"},
+		{"inside of its arguments", "SELECT json_group_array((SELECT json_group_array(u.n) FROM t u WHERE u.g = t.g)) " +
+			"FROM t"},
 		{"comments and blanks", "SELECT 1, json_group_array ( n -- every one\n ) /* of */ , 2 FROM t"},
 		{"a name, not a call", "SELECT 'json_group_array(' || n AS \"json_group_array\" FROM t ORDER BY 1"},
 		{"an order of rows", "SELECT g, json_group_array(v) FROM t GROUP BY g ORDER BY json_group_array(v) DESC"},
@@ -56,13 +59,15 @@ func TestGroupedJSON(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.why, diff)
 		}
 	}
-	_, err := db.Query(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT json_group_array(i) FROM n")
+	_, err := db.Query(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) "+
+		"SELECT json_group_array(i) FROM n")
 	if limit, ok := errors.AsType[*exec.LimitError](err); !ok || limit.Limit != "cell" {
 		t.Errorf("an array over the limit on one value: %v", err)
 	}
 }
 
-// TestLongConditions: chains of OR and AND may be as long as SQLite allows, and other expressions no deeper than before.
+// TestLongConditions: chains of OR and AND may be as long as SQLite allows, and other expressions no deeper than
+// before.
 func TestLongConditions(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a INT, b INT); INSERT INTO t VALUES (1, 2)")
 	db := newDB(t, pool, exec.Config{})
@@ -87,8 +92,8 @@ func TestLongConditions(t *testing.T) {
 	}
 }
 
-// TestLongStored: a stored value over the limit on one value is cut where the statement computes none, and is over the limit
-// elsewhere.
+// TestLongStored: a stored value over the limit on one value is cut where the statement computes none, and is over the
+// limit elsewhere.
 func TestLongStored(t *testing.T) {
 	pool, _ := open(t, `CREATE TABLE doc(id INTEGER PRIMARY KEY, body TEXT, twice TEXT AS (body || body));
 		CREATE TABLE plain(id INTEGER PRIMARY KEY, body TEXT, at DATE); CREATE VIEW joined AS SELECT body || body AS both FROM plain;

@@ -32,7 +32,8 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.TablePositio
 		}
 		if ref.Schema == s.In && commons[schema.FoldCase(ref.Name)] {
 			return nil, guard.Refuse("rows",
-				"%[1]s is a table and a common table expression too: write main.%[1]s for the table, or give the other one another name", ref.Name)
+				"%[1]s is a table and a common table expression too: write main.%[1]s for the table, "+
+					"or give the other one another name", ref.Name)
 		}
 		ruled = append(ruled, ref)
 	}
@@ -45,8 +46,8 @@ func (c *conn) Spots(_ context.Context, s *exec.Statement) ([]guard.TablePositio
 	return f.Spots(), nil
 }
 
-// placeTable finds where a table stands, and NOT INDEXED or INDEXED BY behind it. That of a sample, which may take an index
-// of the rule, is left out.
+// placeTable finds where a table stands, and NOT INDEXED or INDEXED BY behind it. That of a sample, which may take an
+// index of the rule, is left out.
 func placeTable(f *guard.Finder, s *exec.Statement, r *guard.Relation, ref sqlshape.TableRef) error {
 	last, err := f.Table(r, ref.Pos, ref.Name, ref.Alias)
 	if err != nil {
@@ -74,8 +75,8 @@ func placeTable(f *guard.Finder, s *exec.Statement, r *guard.Relation, ref sqlsh
 	return nil
 }
 
-// commonNames returns the folded names that stand before AS and a bracket, or before a bracket and these. Those of common
-// table expressions are among them. SQLite knows one also in those before it.
+// commonNames returns the folded names that stand before AS and a bracket, or before a bracket and these. Those of
+// common table expressions are among them. SQLite knows one also in those before it.
 func commonNames(t guard.Text) map[string]bool {
 	found := map[string]bool{}
 	var open []int
@@ -101,8 +102,8 @@ func commonNames(t guard.Text) map[string]bool {
 	return found
 }
 
-// rowids refuses the names of the key that SQLite gives each table, which a subquery does not have: there the name could
-// mean the row around it.
+// rowids refuses the names of the key that SQLite gives each table, which a subquery does not have: there the name
+// could mean the row around it.
 func (c *catalog) rowids(s *exec.Statement, ruled []sqlshape.TableRef) error {
 	for _, m := range s.Columns() {
 		name := schema.FoldCase(m.Column)
@@ -113,15 +114,16 @@ func (c *catalog) rowids(s *exec.Statement, ruled []sqlshape.TableRef) error {
 			r := c.find(ref.Schema, ref.Name)
 			qualifier := m.Qualifier[strings.LastIndexByte(m.Qualifier, '.')+1:]
 			if !r.View && !r.Has(name) && (qualifier == "" || schema.EqualFold(qualifier, cmp.Or(ref.Alias, ref.Name))) {
-				return guard.Refuse("rows", "only some rows of %s may be read, and so its %s may not: name a column", r.Name, m.Column)
+				return guard.Refuse("rows", "only some rows of %s may be read, and so its %s may not: name a column", r.Name,
+					m.Column)
 			}
 		}
 	}
 	return nil
 }
 
-// unqualify finds the schemas in front of columns, as in main.t.id, that are left out because a subquery has no schema. It
-// refuses where t could be something else then.
+// unqualify finds the schemas in front of columns, as in main.t.id, that are left out because a subquery has no schema.
+// It refuses where t could be something else then.
 func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqlshape.TableRef) error {
 	for i := range f.Len() - 4 {
 		if f.Raw(i+1) != "." || f.Raw(i+3) != "." || f.Token(i).Kind == sqltext.Operator {
@@ -136,7 +138,8 @@ func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqlshape.TableRef) er
 		}
 		relation := c.find(ruled[k].Schema, ruled[k].Name)
 		for _, ref := range refs {
-			if schema.FoldCase(cmp.Or(ref.Alias, ref.Name)) == name && (ref.Alias != "" || !ref.Base() || c.find(ref.Schema, ref.Name) != relation) {
+			if schema.FoldCase(cmp.Or(ref.Alias, ref.Name)) == name &&
+				(ref.Alias != "" || !ref.Base() || c.find(ref.Schema, ref.Name) != relation) {
 				return guard.Refuse("rows", "%s.%s and another %[2]s: give one of them an alias", in, relation.Name)
 			}
 		}
@@ -148,9 +151,10 @@ func (c *catalog) unqualify(f *guard.Finder, refs, ruled []sqlshape.TableRef) er
 // nowhere is the name of no table. It stands for the tables with rules where none may be read.
 const nowhere = "a place where no rule can stand"
 
-// Placed implements [exec.RowFilterConn]: SQLite compiles the statement without what the rules read, and the authorizer may hear
-// of no table with a rule. It does not hear of one that only USING or a NATURAL join reads. So around the statement each
-// such name is a common table expression that cannot be compiled, and no schema may stand in front of one.
+// Placed implements [exec.RowFilterConn]: SQLite compiles the statement without what the rules read, and the authorizer
+// may hear of no table with a rule. It does not hear of one that only USING or a NATURAL join reads. So around the
+// statement each such name is a common table expression that cannot be compiled, and no schema may stand in front of
+// one.
 func (c *conn) Placed(ctx context.Context, s *exec.Statement) error {
 	known := s.Catalog.Own.(*catalog)
 	text := known.written(sqltext.SQLite().Parse(s.Splice.Bare)).text
@@ -170,7 +174,8 @@ func (c *conn) Placed(ctx context.Context, s *exec.Statement) error {
 	c.close()
 	if err != nil {
 		if exec.IsRejection(err) {
-			return guard.Refuse("rows", "it cannot be read through the rules about rows: %v", strings.TrimPrefix(err.Error(), "exec: "))
+			return guard.Refuse("rows", "it cannot be read through the rules about rows: %v",
+				strings.TrimPrefix(err.Error(), "exec: "))
 		}
 		return err
 	}

@@ -19,7 +19,8 @@ type statements struct {
 func pick[T any](s *statements, of ...T) T { return of[s.IntN(len(of))] }
 
 func (s *statements) table() (text, alias string) {
-	name := pick(s, "orders", "customers", "keyless", "ids", "countries", "big", "Orders", `"orders"`, "[customers]", "'ids'", "`orders`", "main.orders",
+	name := pick(s, "orders", "customers", "keyless", "ids", "countries", "big", "Orders", `"orders"`, "[customers]",
+		"'ids'", "`orders`", "main.orders",
 		"main.customers", "MAIN . ids", "main.big", "/* x */ orders", "renamed", "plain", "c1", "c2")
 	if s.depth > 0 && s.IntN(4) == 0 {
 		name = "(" + s.query() + ")"
@@ -39,7 +40,8 @@ func (s *statements) table() (text, alias string) {
 }
 
 func (s *statements) column() string {
-	name := pick(s, "id", "tenant", "total", "note", "a", "b", "name", "customer", "region", `"id"`, "'id'", "rowid", "one", "n", "who", "main.orders.id", "*")
+	name := pick(s, "id", "tenant", "total", "note", "a", "b", "name", "customer", "region", `"id"`, "'id'", "rowid",
+		"one", "n", "who", "main.orders.id", "*")
 	if name == "*" {
 		return "1"
 	}
@@ -89,7 +91,8 @@ func (s *statements) query() string {
 	var with, from []string
 	if s.IntN(5) == 0 {
 		for range 1 + s.IntN(2) {
-			with = append(with, pick(s, "c1", "c2", "orders", "ids", "countries", "main")+pick(s, "", "", "(id)")+" AS "+pick(s, "", "MATERIALIZED ")+"("+s.query()+")")
+			with = append(with, pick(s, "c1", "c2", "orders", "ids", "countries", "main")+pick(s, "", "", "(id)")+" AS "+
+				pick(s, "", "MATERIALIZED ")+"("+s.query()+")")
 		}
 	}
 	s.names = nil
@@ -117,7 +120,8 @@ func (s *statements) query() string {
 		q += " GROUP BY " + s.column()
 	}
 	if s.IntN(6) == 0 && s.depth > 0 {
-		q += pick(s, " UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ") + "SELECT " + s.expression() + " FROM " + pick(s, "orders", "main.ids", "countries")
+		q += pick(s, " UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ") + "SELECT " + s.expression() + " FROM " +
+			pick(s, "orders", "main.ids", "countries")
 	}
 	if len(with) > 0 {
 		q = "WITH " + pick(s, "", "RECURSIVE ") + strings.Join(with, ", ") + " " + q
@@ -125,8 +129,8 @@ func (s *statements) query() string {
 	return q
 }
 
-// FuzzRows: a statement that is accepted with the rules gives what it gives on the copy, and none tells what is hidden. Where
-// SQL leaves the rows open, so that another order of the copy gives others, there are as many.
+// FuzzRows: a statement that is accepted with the rules gives what it gives on the copy, and none tells what is hidden.
+// Where SQL leaves the rows open, so that another order of the copy gives others, there are as many.
 func FuzzRows(f *testing.F) {
 	ruled, copied, turned := allShops(f, shopRules)
 	for seed := range uint64(300) {
@@ -136,7 +140,8 @@ func FuzzRows(f *testing.F) {
 		s := &statements{Rand: rand.New(rand.NewPCG(seed, 0)), depth: 3}
 		text := s.query()
 		got, err := ruled.Query(t.Context(), text)
-		if err != nil && strings.Contains(err.Error(), "CANARY") || err == nil && strings.Contains(fmt.Sprint(got.Rows), "CANARY") {
+		if err != nil && strings.Contains(err.Error(), "CANARY") || err == nil &&
+			strings.Contains(fmt.Sprint(got.Rows), "CANARY") {
 			t.Fatalf("%s\ntells what is hidden: %v, %v", text, got, err)
 		}
 		if err != nil && isRefusal(err) {
@@ -150,7 +155,8 @@ func FuzzRows(f *testing.F) {
 			t.Fatalf("%s\n%v, with a copy %v", text, err, werr)
 		}
 		if diff := cmp.Diff(want, got, unordered); err == nil && diff != "" {
-			if other, err := turned.Query(t.Context(), text); err == nil && cmp.Diff(want, other, unordered) != "" && len(want.Rows) == len(got.Rows) {
+			if other, err := turned.Query(t.Context(), text); err == nil && cmp.Diff(want, other, unordered) != "" &&
+				len(want.Rows) == len(got.Rows) {
 				return // SQL does not say which rows these are
 			}
 			t.Fatalf("%s (-copy +ruled)\n%s", text, diff)

@@ -23,7 +23,8 @@ func TestRowsOfPrompts(t *testing.T) {
 	for _, table := range s.Tables {
 		names = append(names, table.Name)
 	}
-	want := []string{"orders", "customers", "countries", "keyless", "odd name", "ids", "big", "renamed", "deeper", "plain", "counted"}
+	want := []string{"orders", "customers", "countries", "keyless", "odd name", "ids", "big", "renamed", "deeper", "plain",
+		"counted"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("the schema of prompts (-want +got)\n%s", diff)
 	}
@@ -56,7 +57,8 @@ func TestRowsOfPrompts(t *testing.T) {
 		value         any
 		want          bool
 	}{
-		{"orders", "note", "CANARY-5", false}, {"orders", "note", "note 4", true}, {"big", "note", "CANARY-5", false}, {"big", "note", "note 6", true},
+		{"orders", "note", "CANARY-5", false}, {"orders", "note", "note 4", true}, {"big", "note", "CANARY-5", false},
+		{"big", "note", "note 6", true},
 		{"ids", "tenant", int64(2), false}, {"ids", "tenant", int64(1), true}, {"countries", "name", "Chile", true},
 	} {
 		if got, err := ruled.Probe(t.Context(), "", c.table, c.column, c.value); got != c.want || err != nil {
@@ -69,7 +71,8 @@ func TestRowsOfPrompts(t *testing.T) {
 func TestRowsReady(t *testing.T) {
 	for _, c := range []struct{ why, table, rule, want string }{
 		{"a misspelt column", "orders", "tenat = 1", "no column tenat"},
-		{"a misspelt column in double quotes, which SQLite takes for a string", "orders", `"tenat" <> 'x'`, "no column tenat"},
+		{"a misspelt column in double quotes, which SQLite takes for a string", "orders", `"tenat" <> 'x'`,
+			"no column tenat"},
 		{"a function that is not there", "orders", "mine(tenant)", "mine"},
 		{"a function that may not be called", "orders", "load_extension(note)", "load_extension"},
 		{"an aggregate", "orders", "sum(tenant) = 1", "aggregate"},
@@ -80,11 +83,13 @@ func TestRowsReady(t *testing.T) {
 	} {
 		pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "ready.db")))(t)
 		defer pool.Close()
-		_, err := pool.Exec("CREATE TABLE orders (tenant, note); CREATE VIEW big AS SELECT * FROM orders; CREATE VIRTUAL TABLE words USING rtree(a, b, c)")
+		_, err := pool.Exec("CREATE TABLE orders (tenant, note); CREATE VIEW big AS SELECT * FROM orders; " +
+			"CREATE VIRTUAL TABLE words USING rtree(a, b, c)")
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, err := exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{c.table: c.rule}}})
+		db, err := exec.New(pool, sqlite.Dialect{},
+			exec.Config{Policy: exec.Policy{Rows: map[string]string{c.table: c.rule}}})
 		if err == nil {
 			err = db.Ready(t.Context())
 		}
@@ -105,12 +110,14 @@ func TestRowsBesideDeniedColumns(t *testing.T) {
 		{"a join", "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer = c.id ORDER BY 1", ""},
 		{"USING", "SELECT o.note, name FROM orders o JOIN customers USING (id) ORDER BY 1", ""},
 		{"the column", "SELECT tenant FROM orders", "tenant: no such column, or you may not read it"},
-		{"the column, in a condition", "SELECT id FROM orders WHERE tenant = 1", "tenant: no such column, or you may not read it"},
+		{"the column, in a condition", "SELECT id FROM orders WHERE tenant = 1",
+			"tenant: no such column, or you may not read it"},
 		{"a star", "SELECT * FROM orders", "name the columns"},
 		{"a star of a splice that lacks it", "SELECT o.* FROM orders o", "name the columns"},
 		{"NATURAL", "SELECT id FROM orders NATURAL JOIN ids", "may not be read"},
 		{"a view over it", "SELECT id FROM big", "big"},
-		{"a column around with its name", "SELECT (SELECT max(tenant) FROM orders) FROM keyless", "tenant: no such column, or you may not read it"},
+		{"a column around with its name", "SELECT (SELECT max(tenant) FROM orders) FROM keyless",
+			"tenant: no such column, or you may not read it"},
 	} {
 		got, err := ruled.Query(t.Context(), c.sql)
 		if c.refused != "" {
@@ -131,7 +138,8 @@ func TestRowsOfAttachedTables(t *testing.T) {
 	dir := t.TempDir()
 	other := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "other.db")))(t)
 	defer other.Close()
-	_, err := other.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'other 1'), (2, 'CANARY'); CREATE TABLE u (a); INSERT INTO u VALUES (1), (2);
+	_, err := other.Exec(
+		`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'other 1'), (2, 'CANARY'); CREATE TABLE u (a); INSERT INTO u VALUES (1), (2);
 		CREATE VIEW v AS SELECT * FROM t JOIN u USING (a)`)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +147,8 @@ func TestRowsOfAttachedTables(t *testing.T) {
 	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(dir, "main.db")))(t)
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
-	testutil.Value(pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
+	testutil.Value(
+		pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'main 1'), (2, 'main 2'); CREATE TABLE u (a); INSERT INTO u VALUES (7);
 		ATTACH '` + filepath.Join(dir, "other.db") + `' AS other`))(t)
 	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: exec.Policy{
 		Rows: map[string]string{"other.t": "a = :a"}, Shared: []string{"main.t", "u"},
@@ -152,7 +161,8 @@ func TestRowsOfAttachedTables(t *testing.T) {
 		{"SELECT t.b FROM other.t", "[[other 1]]"},
 		{"SELECT other.t.b FROM other.t", "[[other 1]]"},
 		{"SELECT main.t.b, o.b FROM t JOIN other.t o USING (a)", "[[main 1 other 1]]"},
-		{"SELECT other.t.b FROM t JOIN other.t USING (a)", "exec: refused (rows): other.t and another t: give one of them an alias"},
+		{"SELECT other.t.b FROM t JOIN other.t USING (a)",
+			"exec: refused (rows): other.t and another t: give one of them an alias"},
 		{"SELECT b FROM other.v", "[[other 1]]"},
 		{"WITH u AS (SELECT 7 AS a) SELECT count(*) FROM v", "[[1]]"},
 	} {

@@ -85,26 +85,33 @@ func (c blindConn) Spots(ctx context.Context, s *exec.Statement) ([]guard.TableP
 func TestSecondLook(t *testing.T) {
 	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "blind.db")))(t)
 	defer pool.Close()
-	_, err := pool.Exec(`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
+	_, err := pool.Exec(
+		`CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'mine'), (2, 'CANARY'); CREATE TABLE u (a, b); INSERT INTO u VALUES (2, 'CANARY');
 		CREATE VIEW v AS SELECT * FROM t`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := testutil.Value(exec.New(pool, blind{}, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}}))(t)
+	db := testutil.Value(exec.New(pool, blind{},
+		exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": "a = :a"}, Shared: []string{"u"}}}))(t)
 	db = testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"a": 1}}, nil))(t)
 	for _, text := range []string{
-		"SELECT b FROM t", "SELECT count(*) FROM t", "SELECT count(*) FROM main.t", "SELECT * FROM v", "SELECT 1 FROM main.v", "SELECT x.b FROM t AS x",
-		"SELECT count(*) FROM u NATURAL JOIN t", "SELECT count(*) FROM u JOIN t USING (a, b)", "SELECT u.a FROM u JOIN main.t USING (a)",
+		"SELECT b FROM t", "SELECT count(*) FROM t", "SELECT count(*) FROM main.t", "SELECT * FROM v", "SELECT 1 FROM main.v",
+		"SELECT x.b FROM t AS x",
+		"SELECT count(*) FROM u NATURAL JOIN t", "SELECT count(*) FROM u JOIN t USING (a, b)",
+		"SELECT u.a FROM u JOIN main.t USING (a)",
 		"SELECT u.a FROM u NATURAL JOIN main . t",
-		"SELECT u.a FROM u NATURAL JOIN v", "SELECT u.a FROM u JOIN [main].'t' USING (a)", "SELECT (2, 'CANARY') IN t", "SELECT (2, 'CANARY') IN main.t",
-		"WITH x AS (SELECT * FROM t) SELECT * FROM x", "SELECT 1 WHERE EXISTS (SELECT 1 FROM t WHERE a = 2)", "WITH t AS (SELECT * FROM main.t) SELECT * FROM t",
+		"SELECT u.a FROM u NATURAL JOIN v", "SELECT u.a FROM u JOIN [main].'t' USING (a)", "SELECT (2, 'CANARY') IN t",
+		"SELECT (2, 'CANARY') IN main.t",
+		"WITH x AS (SELECT * FROM t) SELECT * FROM x", "SELECT 1 WHERE EXISTS (SELECT 1 FROM t WHERE a = 2)",
+		"WITH t AS (SELECT * FROM main.t) SELECT * FROM t",
 		"SELECT u.a FROM u LEFT JOIN t USING (a)", "SELECT u.a FROM u LEFT JOIN t ON 1",
 	} {
 		if got, err := db.Query(t.Context(), text); err == nil || !isRefusal(err) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	if got, err := db.Query(t.Context(), "WITH t(a) AS (SELECT 7) SELECT t.a FROM u JOIN t"); err != nil || fmt.Sprint(got.Rows) != "[[7]]" {
+	if got, err := db.Query(t.Context(), "WITH t(a) AS (SELECT 7) SELECT t.a FROM u JOIN t"); err != nil ||
+		fmt.Sprint(got.Rows) != "[[7]]" {
 		t.Errorf("a common table expression alone: %v, %v", got, err)
 	}
 }
@@ -124,17 +131,21 @@ func allShops(t testing.TB, policy exec.Policy) (ruled, copied, turned *exec.DB)
 		t.Cleanup(func() { pool.Close() })
 		pool.SetMaxOpenConns(1) // a setting stays
 		script := strings.ReplaceAll(shop, "FROM generate",
-			"FROM (WITH RECURSIVE n(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM n WHERE value < 41) SELECT value FROM n)")
+			"FROM (WITH RECURSIVE n(value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM n WHERE value < 41) SELECT value "+
+				"FROM n)")
 		testutil.Value(pool.Exec(script + more))(t)
 		db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: p}))(t)
 		return db
 	}
 	whole := open("whole.db", "", policy)
 	ruled = testutil.Value(whole.For(&exec.Scope{Key: "one", Params: map[string]any{"tenant": 1, "region": "EU"}}, nil))(t)
-	filter := "DELETE FROM orders WHERE tenant <> 1; DELETE FROM customers WHERE tenant <> 1 OR region NOT IN ('EU', 'US');" +
-		"DELETE FROM ids WHERE tenant <> 1; DELETE FROM keyless WHERE tenant <> 1; DELETE FROM \"odd name\" WHERE tenant <> 1;"
+	filter := "DELETE FROM orders WHERE tenant <> 1; DELETE FROM customers WHERE tenant <> 1 OR region NOT IN ('EU', " +
+		"'US');" +
+		"DELETE FROM ids WHERE tenant <> 1; DELETE FROM keyless WHERE tenant <> 1; DELETE FROM \"odd name\" " +
+		"WHERE tenant <> 1;"
 	denied := exec.Policy{DenyTables: []string{"plans"}}
-	turn := "DROP INDEX orders_total; DROP INDEX orders_customer; DROP INDEX customers_name; PRAGMA reverse_unordered_selects = 1"
+	turn := "DROP INDEX orders_total; DROP INDEX orders_customer; DROP INDEX customers_name; " +
+		"PRAGMA reverse_unordered_selects = 1"
 	return ruled, open("copy.db", filter, denied), open("turned.db", filter+turn, denied)
 }
 
@@ -154,7 +165,8 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"a comment in the reference", "SELECT id FROM /* FROM customers */ orders -- x\n ORDER BY 1", ""},
 		{"the schema", "SELECT id FROM main.orders ORDER BY 1", ""},
 		{"the schema before a column", "SELECT main.orders.id FROM main.orders ORDER BY main.orders.id", ""},
-		{"the schema before a column, of one of two", "SELECT (SELECT main.orders.id FROM countries AS orders) FROM main.orders", "alias"},
+		{"the schema before a column, of one of two",
+			"SELECT (SELECT main.orders.id FROM countries AS orders) FROM main.orders", "alias"},
 		{"a table without rowid", "SELECT * FROM keyless ORDER BY a", ""},
 		{"count", "SELECT count(*) FROM orders", ""},
 		{"aggregates", "SELECT sum(total), max(note), min(id), avg(total) FROM orders", ""},
@@ -162,7 +174,8 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"a comma join", "SELECT o.id, c.name FROM orders o, customers c WHERE o.customer = c.id ORDER BY 1", ""},
 		{"an inner join", "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer = c.id ORDER BY 1", ""},
 		{"a left join", "SELECT o.id, c.name FROM orders o LEFT JOIN customers c ON o.customer = c.id ORDER BY 1", ""},
-		{"a left join of a shared table", "SELECT n.id, o.id FROM countries n LEFT JOIN orders o ON o.customer = n.id ORDER BY 1, 2", ""},
+		{"a left join of a shared table", "SELECT n.id, o.id FROM countries n LEFT JOIN orders o ON o.customer = n.id " +
+			"ORDER BY 1, 2", ""},
 		{"an antijoin", "SELECT n.id FROM countries n LEFT JOIN orders o ON o.id = n.id WHERE o.id IS NULL ORDER BY 1", ""},
 		{"a right join", "SELECT o.id, n.id FROM orders o RIGHT JOIN countries n ON o.id = n.id ORDER BY 1, 2", ""},
 		{"a full join", "SELECT o.id, c.id FROM orders o FULL JOIN customers c ON o.customer = c.id ORDER BY 1, 2", ""},
@@ -179,15 +192,19 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"a scalar subquery names the column", "SELECT (SELECT count(*) FROM orders)", ""},
 		{"a column named by a text that lost its schema", "SELECT max(main.orders.id + 1) FROM orders", ""},
 		{"one that lost a hint", "SELECT (SELECT count(*) FROM orders AS o NOT INDEXED WHERE id > 3)", ""},
-		{"one after the other", "SELECT (SELECT max(id) FROM orders) + (SELECT max(id) FROM orders o), (SELECT max(id) FROM orders o)", ""},
+		{"one after the other", "SELECT (SELECT max(id) FROM orders) + (SELECT max(id) FROM orders o), (SELECT max(id) " +
+			"FROM orders o)", ""},
 		{"one in the other", "SELECT (SELECT max(id) FROM (SELECT (SELECT min(id) FROM orders) AS id FROM orders))", ""},
 		{"one inside of a star", "SELECT * FROM (SELECT (SELECT max(id) FROM orders) FROM countries)", ""},
-		{"a correlated subquery", "SELECT c.id, (SELECT count(*) FROM orders WHERE customer = c.id) FROM customers c ORDER BY 1", ""},
+		{"a correlated subquery", "SELECT c.id, (SELECT count(*) FROM orders WHERE customer = c.id) FROM customers c " +
+			"ORDER BY 1", ""},
 		{"a correlated subquery on its own table",
 			"SELECT id FROM orders o WHERE total >= (SELECT avg(total) FROM orders WHERE tenant = o.tenant) ORDER BY 1", ""},
-		{"the rule's column is one of the row around", "SELECT n.id, (SELECT count(*) FROM orders WHERE id > n.id) FROM countries n ORDER BY 1", ""},
+		{"the rule's column is one of the row around",
+			"SELECT n.id, (SELECT count(*) FROM orders WHERE id > n.id) FROM countries n ORDER BY 1", ""},
 		{"EXISTS", "SELECT id FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id) ORDER BY 1", ""},
-		{"NOT EXISTS", "SELECT id FROM countries n WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = n.id) ORDER BY 1", ""},
+		{"NOT EXISTS", "SELECT id FROM countries n WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = n.id) ORDER BY 1",
+			""},
 		{"IN a query", "SELECT id FROM customers WHERE id IN (SELECT customer FROM orders) ORDER BY 1", ""},
 		{"NOT IN", "SELECT id FROM countries WHERE id NOT IN (SELECT id FROM orders) ORDER BY 1", ""},
 		{"IN t", "SELECT id FROM countries WHERE (id, 1) IN orders", "columns"},
@@ -207,23 +224,30 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"a collation", "SELECT id FROM customers WHERE name = 'NAME 2'", ""},
 		{"a collation through DISTINCT", "SELECT count(DISTINCT name) FROM customers", ""},
 		{"an affinity", "SELECT id FROM orders WHERE id = '4' AND total < '9'", ""},
-		{"an affinity behind a left join", "SELECT n.id FROM countries n LEFT JOIN orders o ON o.rowno = n.note || '' WHERE o.total = '4' ORDER BY 1", ""},
+		{"an affinity behind a left join", "SELECT n.id FROM countries n LEFT JOIN orders o ON o.rowno = n.note || '' " +
+			"WHERE o.total = '4' ORDER BY 1", ""},
 		{"JSON of the rows", "SELECT sum(json_extract(doc, '$.v')) FROM customers", ""},
 		{"JSON of the rows, behind an index", "SELECT json_extract(doc, '$.v') FROM customers WHERE id = 4", ""},
 		{"a table function of the rows", "SELECT c.id, j.value FROM customers c, json_each(c.doc) j ORDER BY 1", ""},
 		{"a CTE", "WITH x AS (SELECT * FROM orders) SELECT id FROM x ORDER BY 1", ""},
-		{"a CTE named like the table it reads", "WITH orders AS (SELECT * FROM main.orders WHERE total < 20) SELECT count(*) FROM orders", ""},
+		{"a CTE named like the table it reads", "WITH orders AS (SELECT * FROM main.orders WHERE total < 20) " +
+			"SELECT count(*) FROM orders", ""},
 		{"a CTE named like a table, without it", "WITH orders(id) AS (SELECT 7) SELECT id FROM orders", ""},
-		{"a CTE named like a table, read before it", "WITH a AS (SELECT count(*) AS n FROM orders), orders AS (SELECT 1) SELECT n FROM a",
+		{"a CTE named like a table, read before it",
+			"WITH a AS (SELECT count(*) AS n FROM orders), orders AS (SELECT 1) SELECT n FROM a",
 			"common table expression"},
-		{"a CTE named like a table, out of scope", "SELECT (WITH orders AS (SELECT 1 AS id) SELECT id FROM orders), count(*) FROM orders",
+		{"a CTE named like a table, out of scope", "SELECT (WITH orders AS (SELECT 1 AS id) SELECT id FROM orders), " +
+			"count(*) FROM orders",
 			"common table expression"},
-		{"the same with its schema", "SELECT (WITH orders AS (SELECT 1 AS id) SELECT id FROM orders), count(*) FROM main.orders", ""},
+		{"the same with its schema", "SELECT (WITH orders AS (SELECT 1 AS id) SELECT id FROM orders), count(*) " +
+			"FROM main.orders", ""},
 		{"a recursive CTE named like a table",
 			"WITH RECURSIVE orders(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM orders WHERE id < 5) SELECT * FROM orders", ""},
 		{"a recursive CTE over a table",
-			"WITH RECURSIVE w(id) AS (SELECT min(id) FROM orders UNION ALL SELECT o.id FROM orders o JOIN w ON o.id = w.id + 2) SELECT * FROM w", ""},
-		{"a CTE that captures a name of the splice", "WITH main AS (SELECT 1 AS tenant) SELECT count(*) FROM orders, main", ""},
+			"WITH RECURSIVE w(id) AS (SELECT min(id) FROM orders UNION ALL SELECT o.id FROM orders o JOIN w " +
+				"ON o.id = w.id + 2) SELECT * FROM w", ""},
+		{"a CTE that captures a name of the splice", "WITH main AS (SELECT 1 AS tenant) SELECT count(*) FROM orders, main",
+			""},
 		{"a CTE that captures a table of a view", "WITH countries AS (SELECT 1 AS id) SELECT * FROM renamed ORDER BY 1", ""},
 		{"VALUES", "VALUES ((SELECT count(*) FROM orders))", ""},
 		{"a view", "SELECT id FROM big ORDER BY 1", ""},
@@ -231,17 +255,20 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"a view, all of it", "SELECT * FROM renamed AS r ORDER BY 1", ""},
 		{"a view over views", "SELECT * FROM deeper ORDER BY 1", ""},
 		{"a view of shared tables", "SELECT * FROM plain ORDER BY 1", ""},
-		{"a view with a string in double quotes", "SELECT n.id, (SELECT count(*) FROM stringly) FROM countries n", "cannot be read"},
+		{"a view with a string in double quotes", "SELECT n.id, (SELECT count(*) FROM stringly) FROM countries n",
+			"cannot be read"},
 		{"a view whose own CTE has the name of a table", "SELECT n FROM counted", ""},
 		{"a view with its schema", "SELECT count(*) FROM main.big, big AS b", ""},
 		{"rowid", "SELECT rowid FROM orders", "rowid"},
 		{"rowid, with an alias", "SELECT o._rowid_ FROM orders o", "_rowid_"},
 		{"rowid of a subquery that would be that around it", "SELECT (SELECT oid FROM orders LIMIT 1) FROM countries", "oid"},
 		{"rowid of a shared table", "SELECT rowid FROM countries ORDER BY 1", ""},
-		{"rowid of a shared table beside one with a rule", "SELECT n.rowid FROM countries n JOIN orders o ON o.id = n.id", ""},
+		{"rowid of a shared table beside one with a rule", "SELECT n.rowid FROM countries n JOIN orders o ON o.id = n.id",
+			""},
 		{"rowid in double quotes", `SELECT "rowid" FROM orders`, "rowid"},
 		{"INDEXED BY", "SELECT id FROM orders INDEXED BY orders_total WHERE total > 4 ORDER BY 1", ""},
-		{"INDEXED BY, with an alias", "SELECT o.id FROM orders AS o INDEXED BY orders_total WHERE o.total > 4 ORDER BY 1", ""},
+		{"INDEXED BY, with an alias", "SELECT o.id FROM orders AS o INDEXED BY orders_total WHERE o.total > 4 ORDER BY 1",
+			""},
 		{"NOT INDEXED", "SELECT id FROM orders NOT INDEXED WHERE total > 4 ORDER BY 1", ""},
 		{"a table of neither list", "SELECT * FROM plans", "no such table, or you may not read it"},
 		{"one that is not there", "SELECT * FROM absent", "no such table, or you may not read it"},
@@ -255,10 +282,13 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"LIMIT and OFFSET", "SELECT id FROM orders ORDER BY total DESC, id LIMIT 3 OFFSET 2", ""},
 		{"no table", "SELECT 1 + 1", ""},
 		{"a typed column, which drivers convert", "SELECT id, CAST(total AS INTEGER) AS t FROM orders ORDER BY 1", ""},
-		{"a row value", "SELECT id FROM orders WHERE (customer, rowno) = (SELECT max(customer), 0 FROM orders) ORDER BY 1", ""},
-		{"a table in ORDER BY", "SELECT id FROM countries n ORDER BY (SELECT count(*) FROM orders WHERE customer < n.id), id", ""},
+		{"a row value", "SELECT id FROM orders WHERE (customer, rowno) = (SELECT max(customer), 0 FROM orders) ORDER BY 1",
+			""},
+		{"a table in ORDER BY", "SELECT id FROM countries n ORDER BY (SELECT count(*) FROM orders WHERE customer < n.id), id",
+			""},
 		{"a table in LIMIT", "SELECT id FROM countries ORDER BY 1 LIMIT (SELECT count(*) FROM orders WHERE id < 6)", ""},
-		{"a table in a join condition", "SELECT n.id FROM countries n JOIN customers c ON c.id = (SELECT max(id) FROM orders WHERE id < 10) ORDER BY 1", ""},
+		{"a table in a join condition", "SELECT n.id FROM countries n JOIN customers c ON c.id = (SELECT max(id) " +
+			"FROM orders WHERE id < 10) ORDER BY 1", ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			got, err := ruled.Query(t.Context(), c.sql)
@@ -296,60 +326,82 @@ func hostileRows(t *testing.T, policy exec.Policy) {
 	texts := []string{}
 	// An expression that fails on hidden rows, wherever an engine may evaluate it before the rule.
 	for _, bad := range []string{
-		"json_extract(doc, '$.v')", "json(doc)", "json_array_length(doc)", "doc ->> '$.v'", "json_type(doc, '$')", "json_valid(doc) OR json(doc)",
-		"CASE WHEN doc LIKE 'CANARY%' THEN json(doc) ELSE 1 END", "CASE WHEN name LIKE 'CANARY%' THEN abs(-9223372036854775808) ELSE 1 END",
+		"json_extract(doc, '$.v')", "json(doc)", "json_array_length(doc)", "doc ->> '$.v'", "json_type(doc, '$')",
+		"json_valid(doc) OR json(doc)",
+		"CASE WHEN doc LIKE 'CANARY%' THEN json(doc) ELSE 1 END",
+		"CASE WHEN name LIKE 'CANARY%' THEN abs(-9223372036854775808) ELSE 1 END",
 		"CASE WHEN doc LIKE 'CANARY%' THEN json_extract('{}', doc) ELSE 1 END",
 	} {
 		for _, shape := range []string{
 			"SELECT %s FROM customers", "SELECT id FROM customers WHERE %s > 5", "SELECT id FROM customers ORDER BY %s",
 			"SELECT count(*) FROM customers GROUP BY %s",
-			"SELECT DISTINCT %s FROM customers", "SELECT max(%s) FROM customers", "SELECT id FROM customers WHERE id = 5 AND %s > 1",
-			"SELECT n.id FROM countries n JOIN customers ON %s = n.id", "SELECT n.id FROM countries n LEFT JOIN customers ON %s = n.id AND n.id = customers.id",
+			"SELECT DISTINCT %s FROM customers", "SELECT max(%s) FROM customers",
+			"SELECT id FROM customers WHERE id = 5 AND %s > 1",
+			"SELECT n.id FROM countries n JOIN customers ON %s = n.id",
+			"SELECT n.id FROM countries n LEFT JOIN customers ON %s = n.id AND n.id = customers.id",
 			"SELECT id FROM countries WHERE EXISTS (SELECT 1 FROM customers WHERE %s = countries.id)",
 			"SELECT id FROM customers c WHERE id IN (SELECT id FROM customers WHERE %s IS NOT NULL)",
 			"SELECT sum(%s) OVER (ORDER BY id) FROM customers", "SELECT id, %s AS k FROM customers GROUP BY id HAVING k > 1",
-			"WITH x AS (SELECT *, %s AS k FROM customers) SELECT k FROM x WHERE k > 3", "SELECT (SELECT %s FROM customers WHERE id = n.id) FROM countries n",
-			"SELECT id FROM customers WHERE name = 'CANARY-5' AND %s", "SELECT a.id FROM customers a JOIN (SELECT *, %s AS k FROM customers) b ON a.id = b.k",
+			"WITH x AS (SELECT *, %s AS k FROM customers) SELECT k FROM x WHERE k > 3",
+			"SELECT (SELECT %s FROM customers WHERE id = n.id) FROM countries n",
+			"SELECT id FROM customers WHERE name = 'CANARY-5' AND %s",
+			"SELECT a.id FROM customers a JOIN (SELECT *, %s AS k FROM customers) b ON a.id = b.k",
 		} {
 			texts = append(texts, strings.ReplaceAll(shape, "%s", bad))
 		}
 	}
 	texts = append(texts,
-		"SELECT note FROM orders UNION SELECT sql FROM sqlite_master", "SELECT * FROM sqlite_stat1", "SELECT * FROM sqlite_stat4",
+		"SELECT note FROM orders UNION SELECT sql FROM sqlite_master", "SELECT * FROM sqlite_stat1",
+		"SELECT * FROM sqlite_stat4",
 		"SELECT * FROM sqlite_sequence",
-		"SELECT * FROM main.sqlite_schema", "SELECT * FROM temp.orders", "SELECT * FROM pragma_index_list('orders')", "SELECT * FROM dbstat('main', 1)",
+		"SELECT * FROM main.sqlite_schema", "SELECT * FROM temp.orders", "SELECT * FROM pragma_index_list('orders')",
+		"SELECT * FROM dbstat('main', 1)",
 		"SELECT * FROM sqlite_dbpage", "SELECT * FROM bytecode('SELECT 1')", "SELECT * FROM orders WHERE tenant = 2",
 		"SELECT * FROM orders WHERE 1=1 OR tenant = 2",
-		"SELECT * FROM orders) AS x WHERE 1 OR (1", "SELECT * FROM orders AS \"x) -- \"", "SELECT * FROM orders AS \"orders\"\" WHERE 1) --\"",
-		"SELECT * FROM orders AS [x] CROSS JOIN main.orders AS y", "SELECT * FROM orders WHERE note IN (SELECT note FROM main.orders WHERE tenant = 2)",
+		"SELECT * FROM orders) AS x WHERE 1 OR (1", "SELECT * FROM orders AS \"x) -- \"",
+		"SELECT * FROM orders AS \"orders\"\" WHERE 1) --\"",
+		"SELECT * FROM orders AS [x] CROSS JOIN main.orders AS y",
+		"SELECT * FROM orders WHERE note IN (SELECT note FROM main.orders WHERE tenant = 2)",
 		"SELECT max(note) FROM orders INDEXED BY orders_customer WHERE customer > 0", "SELECT group_concat(note) FROM orders",
 		"SELECT group_concat(name) FROM customers NATURAL JOIN ids",
 		"SELECT min(name) FROM customers", "SELECT * FROM customers WHERE name = 'CANARY-5'", "SELECT rowid, * FROM orders",
 		"SELECT main.orders.note FROM orders",
-		"SELECT note FROM orders o WHERE EXISTS (SELECT 1 FROM ids WHERE tenant = 2)", "SELECT id FROM countries WHERE id IN ids", "SELECT 2 IN ids",
+		"SELECT note FROM orders o WHERE EXISTS (SELECT 1 FROM ids WHERE tenant = 2)",
+		"SELECT id FROM countries WHERE id IN ids", "SELECT 2 IN ids",
 		"SELECT 2 IN main.ids",
-		"SELECT 2 IN \"ids\"", "SELECT 2 IN [main].[ids]", "SELECT 2 IN (ids)", "SELECT (2) IN /**/ ids", "SELECT 2 NOT IN ids",
+		"SELECT 2 IN \"ids\"", "SELECT 2 IN [main].[ids]", "SELECT 2 IN (ids)", "SELECT (2) IN /**/ ids",
+		"SELECT 2 NOT IN ids",
 		"SELECT CASE WHEN 2 IN ids THEN 'CANARY' END",
-		"SELECT count(*) FROM ids a JOIN ids b USING (tenant) WHERE 2 IN ids", "SELECT note FROM countries NATURAL JOIN orders",
+		"SELECT count(*) FROM ids a JOIN ids b USING (tenant) WHERE 2 IN ids",
+		"SELECT note FROM countries NATURAL JOIN orders",
 		"SELECT * FROM countries JOIN orders USING (note)",
-		"WITH ids AS (SELECT * FROM main.ids) SELECT 2 IN ids", "WITH main AS (SELECT 2 AS tenant) SELECT note FROM orders, main WHERE main.tenant = 2",
+		"WITH ids AS (SELECT * FROM main.ids) SELECT 2 IN ids",
+		"WITH main AS (SELECT 2 AS tenant) SELECT note FROM orders, main WHERE main.tenant = 2",
 		"WITH orders AS (SELECT * FROM orders) SELECT * FROM orders", "WITH a AS (SELECT 2 IN ids) SELECT * FROM a",
 		"SELECT * FROM (SELECT * FROM (SELECT * FROM orders))",
-		"WITH RECURSIVE customers(name) AS (SELECT name FROM main.customers UNION SELECT name FROM customers) SELECT * FROM customers",
-		"SELECT * FROM stringly", "SELECT * FROM renamed", "SELECT * FROM deeper", "SELECT note FROM big", "SELECT count(*) FROM big WHERE note LIKE 'CANARY%'",
-		"SELECT (SELECT group_concat(note) FROM orders o WHERE o.id > n.id) FROM countries n", "SELECT json_group_array(note) FROM orders",
+		"WITH RECURSIVE customers(name) AS (SELECT name FROM main.customers UNION SELECT name FROM customers) SELECT * "+
+			"FROM customers",
+		"SELECT * FROM stringly", "SELECT * FROM renamed", "SELECT * FROM deeper", "SELECT note FROM big",
+		"SELECT count(*) FROM big WHERE note LIKE 'CANARY%'",
+		"SELECT (SELECT group_concat(note) FROM orders o WHERE o.id > n.id) FROM countries n",
+		"SELECT json_group_array(note) FROM orders",
 		"SELECT quote(note) FROM orders",
 		"SELECT * FROM orders WHERE note GLOB 'CANARY*'", "SELECT * FROM json_each((SELECT doc FROM customers WHERE id = 5))",
 		"SELECT * FROM json_each((SELECT doc FROM customers WHERE id = 4))",
 		"SELECT (SELECT doc FROM customers WHERE id = 5) IS NULL",
 		"SELECT last_value(note) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM orders",
-		"VALUES ((SELECT note FROM orders WHERE id = 5))", "SELECT note FROM orders ORDER BY (SELECT json(doc) FROM customers)",
+		"VALUES ((SELECT note FROM orders WHERE id = 5))",
+		"SELECT note FROM orders ORDER BY (SELECT json(doc) FROM customers)",
 		"SELECT note FROM orders LIMIT (SELECT json(doc) FROM customers)",
-		"SELECT * FROM 'orders' WHERE 'tenant' = 2", "SELECT * FROM \"main\".\"orders\"", "SELECT * FROM main . orders", "SELECT * FROM `orders`",
+		"SELECT * FROM 'orders' WHERE 'tenant' = 2", "SELECT * FROM \"main\".\"orders\"", "SELECT * FROM main . orders",
+		"SELECT * FROM `orders`",
 		"SELECT * FROM [main].orders AS o",
-		"SELECT likely(json(doc)) FROM customers", "SELECT id FROM customers WHERE likelihood(json(doc) > 1, 0.9)", "SELECT id FROM customers WHERE +tenant = 2",
-		"SELECT a FROM keyless WHERE tenant = 2", "SELECT a FROM keyless WHERE b = 5 AND json(a)", "SELECT \"the \"\"value\"\"\" FROM \"odd name\"",
-		"SELECT id FROM orders UNION ALL SELECT tenant FROM ids WHERE json('x')", "SELECT count(*) FROM orders, orders AS o2, main.orders o3",
+		"SELECT likely(json(doc)) FROM customers", "SELECT id FROM customers WHERE likelihood(json(doc) > 1, 0.9)",
+		"SELECT id FROM customers WHERE +tenant = 2",
+		"SELECT a FROM keyless WHERE tenant = 2", "SELECT a FROM keyless WHERE b = 5 AND json(a)",
+		"SELECT \"the \"\"value\"\"\" FROM \"odd name\"",
+		"SELECT id FROM orders UNION ALL SELECT tenant FROM ids WHERE json('x')",
+		"SELECT count(*) FROM orders, orders AS o2, main.orders o3",
 	)
 	for _, text := range texts {
 		for i, run := range []func() (any, error){
@@ -358,7 +410,8 @@ func hostileRows(t *testing.T, policy exec.Policy) {
 			func() (any, error) { return ruled.Examine(t.Context(), text) },
 		} {
 			got, err := run()
-			if err != nil && strings.Contains(err.Error(), "ANARY") || strings.Contains(cmp.Diff(nil, got), "ANARY-") && !strings.Contains(text, "ANARY-") {
+			if err != nil && strings.Contains(err.Error(), "ANARY") || strings.Contains(cmp.Diff(nil, got), "ANARY-") &&
+				!strings.Contains(text, "ANARY-") {
 				t.Errorf("%s\ntells what is hidden: %v, %v", text, got, err)
 			}
 			if i > 0 || err != nil && isRefusal(err) {

@@ -55,9 +55,10 @@ func (Dialect) Language() exec.Language {
 	return exec.Language{
 		Name: "sqlite", Title: "SQLite", Text: sqltext.SQLite(), Backticks: true,
 		BareFunctions: bareFunctions,
-		Dates:         "Today is date('now') in UTC. All moments of a day in a text column are c >= '2024-04-30' AND c < '2024-05-01'.",
-		Drivers:       []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
-		Instead:       instead,
+		Dates: "Today is date('now') in UTC. All moments of a day in a text column are c >= '2024-04-30' " +
+			"AND c < '2024-05-01'.",
+		Drivers: []string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/ncruces/go-sqlite3"},
+		Instead: instead,
 	}
 }
 
@@ -65,16 +66,16 @@ func (Dialect) Language() exec.Language {
 var bareFunctions = guard.Set("current_date current_time current_timestamp")
 
 // fence keeps SQLite from flattening the subquery by a LIMIT. The planner takes the subquery for 2^32 rows, whatever
-// sqlite_stat1 counts in the table: it estimates no query higher, and the last part, which has no row, as high. So the order
-// of joins and the indexes that SQLite makes for them do not depend on hidden rows.
+// sqlite_stat1 counts in the table: it estimates no query higher, and the last part, which has no row, as high. So the
+// order of joins and the indexes that SQLite makes for them do not depend on hidden rows.
 const fence = "SELECT * FROM (%s LIMIT -1) UNION ALL %s" + noRow
 
 // noRow is the part of a fence that has no row.
 const noRow = ", (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n WHERE 0) " +
 	"SELECT 1 FROM n AS a, n AS b) WHERE 0 LIMIT -1"
 
-// noRowStores is how many places the parts of a fence around its query take in a count of those that may hold rows. They hold
-// one row at most.
+// noRowStores is how many places the parts of a fence around its query take in a count of those that may hold rows.
+// They hold one row at most.
 const noRowStores = 6
 
 // Rules implements [exec.RowFilterDialect].
@@ -84,7 +85,9 @@ const noRowStores = 6
 // either, because the time changes between two rows.
 func (Dialect) Rules() guard.RewriteRules {
 	return guard.RewriteRules{
-		Fence: fence, FenceView: " LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string { return "?" },
+		Fence: fence, FenceView: " LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string {
+			return "?"
+		},
 		Results: func(function string) bool { return shortening[function] },
 		Ordered: func(function string) bool { return function == "sum" || function == "avg" || function == "total" },
 		Exactly: func(column string) string { return "typeof(" + column + "), " + column + " COLLATE BINARY" },
@@ -92,8 +95,10 @@ func (Dialect) Rules() guard.RewriteRules {
 }
 
 // shortening are functions whose value is not longer than their arguments, whatever these are.
-var shortening = guard.Set("abs avg ceil ceiling coalesce count cume_dist dense_rank first_value floor ifnull iif lag last_value lead length " +
-	"lower ltrim max min nth_value ntile nullif percent_rank rank round row_number rtrim sign substr substring sum total trim typeof upper")
+var shortening = guard.Set("abs avg ceil ceiling coalesce count cume_dist dense_rank first_value floor ifnull iif " +
+	"lag last_value lead length " +
+	"lower ltrim max min nth_value ntile nullif percent_rank rank round row_number rtrim sign substr substring sum " +
+	"total trim typeof upper")
 
 // mainSchema is the database that a connection was opened with.
 const mainSchema = "main"
@@ -111,9 +116,11 @@ func (Dialect) Classify(err error) error {
 	case err == nil || exec.IsClassified(err):
 		return err
 	case strings.HasPrefix(ownWords(err), "unable to open database file"):
-		return fmt.Errorf("%w (if the file is there, SQLite cannot open its WAL on a read-only disk: add immutable=1)", classify(err, false, nil))
+		return fmt.Errorf("%w (if the file is there, SQLite cannot open its WAL on a read-only disk: add immutable=1)",
+			classify(err, false, nil))
 	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
-		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody writes to)", err)
+		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody "+
+			"writes to)", err)
 	}
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed
@@ -124,12 +131,14 @@ func (Dialect) Classify(err error) error {
 // SampleRows implements [exec.Sampler] with [guard.SampleRows]. The key is the rowid. WITHOUT ROWID tables, virtual
 // tables and views do not have it, nor does a table whose columns hide its names.
 func (Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	// With a table in front no name can be taken for a string.
-	s := guard.NewSampled(quoted(cmp.Or(t.Schema, mainSchema))+"."+quoted(t.Name), t, o, quoted, func(_, column string) string {
-		return fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", column, o.Cut)
-	})
+	s := guard.NewSampled(quoted(cmp.Or(t.Schema, mainSchema))+"."+quoted(t.Name), t, o, quoted,
+		func(_, column string) string {
+			return fmt.Sprintf("CASE WHEN length(%[1]s) < %[2]d THEN %[1]s ELSE substr(%[1]s, 1, %[2]d) END", column, o.Cut)
+		})
 	if t.Kind == "table" {
 		// SQLite may else read a covering index instead of the table, and give the rows in its order.
 		s.From += " NOT INDEXED"

@@ -37,7 +37,8 @@ func TestSchemaChanges(t *testing.T) {
 	for _, test := range []struct {
 		why, change, sql, want string
 	}{
-		{"a new column of a denied name", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT password FROM t", refused},
+		{"a new column of a denied name", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT password FROM t",
+			refused},
 		{"the same by star", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT * FROM t", refused},
 		{"the same beside it", "ALTER TABLE t ADD COLUMN password DEFAULT 's3cret'", "SELECT note FROM t", fine},
 		{
@@ -45,22 +46,29 @@ func TestSchemaChanges(t *testing.T) {
 			"WITH g(password) AS (VALUES ('s3cret')) SELECT count(*) FROM g JOIN t USING (password)", refused,
 		},
 		{
-			"a column becomes a copy", "DROP TABLE t; CREATE TABLE t(id, password DEFAULT 's3cret', note AS (password)); INSERT INTO t(id) VALUES (1)",
+			"a column becomes a copy", "DROP TABLE t; CREATE TABLE t(id, password DEFAULT 's3cret', note AS (password)); " +
+				"INSERT INTO t(id) VALUES (1)",
 			"SELECT note FROM t", refused,
 		},
-		{"a denied column under a new name", "ALTER TABLE vault RENAME COLUMN password TO p", "SELECT p FROM vault", fine}, // the policy names columns
-		{"a view that gains a denied one", "DROP VIEW v; CREATE VIEW v AS SELECT id, password AS note FROM vault", "SELECT note FROM v", refused},
+		// the policy names columns
+		{"a denied column under a new name", "ALTER TABLE vault RENAME COLUMN password TO p", "SELECT p FROM vault", fine},
+		{"a view that gains a denied one", "DROP VIEW v; CREATE VIEW v AS SELECT id, password AS note FROM vault",
+			"SELECT note FROM v", refused},
 		{
-			"a view that joins in silence", "DROP VIEW v; CREATE VIEW v AS SELECT t.id FROM vault AS t NATURAL JOIN (SELECT 's3cret' AS password)",
+			"a view that joins in silence", "DROP VIEW v; CREATE VIEW v AS SELECT t.id FROM vault AS t NATURAL " +
+				"JOIN (SELECT 's3cret' AS password)",
 			"SELECT id FROM v", refused,
 		},
-		{"a new table with one", "CREATE TABLE u(password); INSERT INTO u VALUES ('s3cret')", "SELECT password FROM u", refused},
+		{"a new table with one", "CREATE TABLE u(password); INSERT INTO u VALUES ('s3cret')", "SELECT password FROM u",
+			refused},
 
 		{"a new table", "CREATE TABLE u(x)", "SELECT x FROM u", fine},
 		{"a new column", "ALTER TABLE t ADD COLUMN extra", "SELECT extra, rowid, * FROM t", fine},
-		{"a view that gains a column", "DROP VIEW v; CREATE VIEW v AS SELECT id, note, id + 1 AS next FROM t", "SELECT next, * FROM v", fine},
+		{"a view that gains a column", "DROP VIEW v; CREATE VIEW v AS SELECT id, note, id + 1 AS next FROM t",
+			"SELECT next, * FROM v", fine},
 		{"a column has gone", "DROP VIEW v; ALTER TABLE t DROP COLUMN note", "SELECT * FROM t", fine},
-		{"a column that has gone", "DROP VIEW v; ALTER TABLE t DROP COLUMN note", "SELECT t.note FROM t", refused}, // as what is denied
+		// as what is denied
+		{"a column that has gone", "DROP VIEW v; ALTER TABLE t DROP COLUMN note", "SELECT t.note FROM t", refused},
 		{"a table that has gone", "DROP VIEW v; DROP TABLE t", "SELECT id FROM t", invalid},
 		{"nothing that matters", "CREATE INDEX i ON t(note)", "SELECT note FROM t WHERE note > ''", fine},
 	} {
@@ -162,7 +170,8 @@ func TestSchemaChangesInTheMiddle(t *testing.T) {
 func swapped(t *testing.T) (file string, swap func()) {
 	t.Helper()
 	_, file = open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(id, note); INSERT INTO t VALUES (1, 'fine')")
-	_, other := open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(password, note AS (password)); INSERT INTO t VALUES ('s3cret')")
+	_, other := open(t, "CREATE TABLE vault(id, password); CREATE TABLE t(password, note AS (password)); INSERT INTO t "+
+		"VALUES ('s3cret')")
 	return file, func() {
 		t.Helper()
 		testutil.OK(t, os.Rename(other, file))

@@ -19,8 +19,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Read implements [exec.Conn]. SQLite has no parser to ask: what the statement names is what its text tells, and what it
-// reads is the word of the authorizer.
+// Read implements [exec.Conn]. SQLite has no parser to ask: what the statement names is what its text tells, and what
+// it reads is the word of the authorizer.
 func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) {
 	known := s.Catalog.Own.(*catalog)
 	n, err := known.names(s)
@@ -32,9 +32,10 @@ func (c *conn) Read(_ context.Context, s *exec.Statement) (*guard.Names, error) 
 
 // names finds the relations that a statement names.
 //
-// SQLite does not tell the authorizer everything. A column that only USING or a NATURAL join names makes no READ callback
-// (SQLite 3.40 to 3.53), nor does a table that is named only there; guesses could be joined to it. INDEXED BY orders rows
-// by columns that it does not name. So with these words, everything that the text and its views name counts as named.
+// SQLite does not tell the authorizer everything. A column that only USING or a NATURAL join names makes no READ
+// callback (SQLite 3.40 to 3.53), nor does a table that is named only there; guesses could be joined to it. INDEXED BY
+// orders rows by columns that it does not name. So with these words, everything that the text and its views name counts
+// as named.
 func (c *catalog) names(s *exec.Statement) (*guard.Names, error) {
 	most := mostStores
 	if s.Splice != nil {
@@ -200,10 +201,13 @@ func (c *conn) keep(ctx context.Context, s *exec.Statement, text string) error {
 	return nil
 }
 
-// keepsOrder reports whether the rows of a statement come from an index in their order, so that none is held to be sorted.
+// keepsOrder reports whether the rows of a statement come from an index in their order, so that none is held to be
+// sorted.
 func (c *conn) keepsOrder(ctx context.Context, s *exec.Statement) (bool, error) {
 	plan, err := c.Explain(ctx, s)
-	return !slices.ContainsFunc(plan.Rows, func(row exec.PlanRow) bool { return strings.Contains(row.Detail, "TEMP B-TREE") }), err
+	return !slices.ContainsFunc(plan.Rows, func(row exec.PlanRow) bool {
+		return strings.Contains(row.Detail, "TEMP B-TREE")
+	}), err
 }
 
 // computesNothing reports whether all that a statement reads are columns that are stored as they are.
@@ -340,8 +344,8 @@ func (c *conn) start(ctx context.Context, s *exec.Statement) (*sql.Rows, error) 
 	return rows, nil
 }
 
-// resultColumns returns the names and declared types of the columns of rows. changed says that drivers convert values of some
-// declared type: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
+// resultColumns returns the names and declared types of the columns of rows. changed says that drivers convert values
+// of some declared type: go-sqlite3 makes the zero time of a text that is no date, and true of every positive integer.
 func resultColumns(rows *sql.Rows) (names []string, types []result.Type, changed bool, err error) {
 	columns, err := rows.ColumnTypes()
 	for _, c := range columns {
@@ -356,8 +360,10 @@ func resultColumns(rows *sql.Rows) (names []string, types []result.Type, changed
 
 // kindWords are the words of declared types that say a kind, before SQLite's own rules of affinity.
 var kindWords = map[string]result.Kind{
-	"BOOLEAN": result.KindBool, "BOOL": result.KindBool, "DATE": result.KindDate, "TIME": result.KindTime, "DATETIME": result.KindDateTime,
-	"TIMESTAMP": result.KindDateTime, "DECIMAL": result.KindDecimal, "NUMERIC": result.KindDecimal, "JSON": result.KindJSON,
+	"BOOLEAN": result.KindBool, "BOOL": result.KindBool, "DATE": result.KindDate, "TIME": result.KindTime,
+	"DATETIME":  result.KindDateTime,
+	"TIMESTAMP": result.KindDateTime, "DECIMAL": result.KindDecimal, "NUMERIC": result.KindDecimal,
+	"JSON": result.KindJSON,
 	"UUID": result.KindUUID,
 }
 

@@ -39,18 +39,22 @@ func TestTexts(t *testing.T) {
 // TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)")
-	dialecttest.Kinds(t, testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md", "SQLite")
+	dialecttest.Kinds(t, testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t), "../../docs/lab/engines.md",
+		"SQLite")
 }
 
-// TestTypes: columns have their declared types, also where a statement stands around the one that was asked; what is stored stays.
+// TestTypes: columns have their declared types, also where a statement stands around the one that was asked; what is
+// stored stays.
 func TestTypes(t *testing.T) {
-	pool, _ := open(t, "CREATE TABLE t(id INTEGER, price DECIMAL(10,2), n NUMERIC, paid BOOLEAN, day DATE, at DATETIME, name VARCHAR(20), raw BLOB, x REAL, y); "+
+	pool, _ := open(t, "CREATE TABLE t(id INTEGER, price DECIMAL(10,2), n NUMERIC, paid BOOLEAN, day DATE, at DATETIME, "+
+		"name VARCHAR(20), raw BLOB, x REAL, y); "+
 		"INSERT INTO t VALUES (1, 1.1, 2, 1, '2024-02-29', '2024-02-29 10:00:00.0', 'a', x'00', 1, 'z'), "+
 		"(2, 100, 1.5, 0, 'free', NULL, NULL, NULL, NULL, NULL), (3, 1.125, 3, 7, 0, 1, 2, 3, 4, 5)")
 	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{}))(t)
 	table := testutil.Value(db.Query(t.Context(), "SELECT *, price + 1 AS more FROM t ORDER BY id"))(t)
 	want := []result.Type{
-		{Name: "INTEGER", Kind: result.KindInt}, {Name: "DECIMAL(10,2)", Kind: result.KindDecimal, Scale: 2}, {Name: "NUMERIC", Kind: result.KindDecimal, Scale: -1},
+		{Name: "INTEGER", Kind: result.KindInt}, {Name: "DECIMAL(10,2)", Kind: result.KindDecimal, Scale: 2},
+		{Name: "NUMERIC", Kind: result.KindDecimal, Scale: -1},
 		{Name: "BOOLEAN", Kind: result.KindBool}, {Name: "DATE", Kind: result.KindDate},
 		{Name: "DATETIME", Kind: result.KindDateTime}, {Name: "VARCHAR(20)", Kind: result.KindText},
 		{Name: "BLOB", Kind: result.KindBlob}, {Name: "REAL", Kind: result.KindFloat}, {}, {},
@@ -59,7 +63,8 @@ func TestTypes(t *testing.T) {
 		t.Error(diff)
 	}
 	rows := [][]any{{1.1, int64(1)}, {int64(100), int64(0)}, {1.125, int64(7)}}
-	shown := [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false}, {result.Decimal("1.125"), int64(7)}}
+	shown := [][]any{{result.Decimal("1.10"), true}, {result.Decimal("100.00"), false},
+		{result.Decimal("1.125"), int64(7)}}
 	for i := range rows {
 		if diff := cmp.Diff(rows[i], []any{table.Rows[i][1], table.Rows[i][3]}); diff != "" {
 			t.Errorf("row %d is not as it is stored:\n%s", i, diff)

@@ -52,7 +52,8 @@ func visible(schema, table string) bool {
 
 // reads reports whether a table is one that this dialect reads.
 func (c *conn) reads(t table) bool {
-	return slices.Contains(c.dialect.catalogs(c.at.catalog), t.catalog) && t.catalog != "system" && visible(t.schema, t.name)
+	return slices.Contains(c.dialect.catalogs(c.at.catalog), t.catalog) && t.catalog != "system" &&
+		visible(t.schema, t.name)
 }
 
 // known is the guard's own data about a catalog.
@@ -114,15 +115,16 @@ func (r *reading) inspect(ctx context.Context, text string, row func(scan func(.
 	return r.conn.conn.Raw(func(dc any) error { return guard.Inspect(ctx, dc, text, row, r.arguments(r.conn.at)...) })
 }
 
-// relations reads tables, views, their columns and definitions. Columns have their place in n, which is 0 for a table and
-// -1 for a definition.
+// relations reads tables, views, their columns and definitions. Columns have their place in n, which is 0 for a table
+// and -1 for a definition.
 func (r *reading) relations(ctx context.Context) error {
 	catalogs := r.dialect.catalogs(r.conn.at.catalog)
 	row := func(columns string) func(int) string {
 		return func(i int) string { return fmt.Sprintf("%d AS c, table_schema, table_name, %s", i, columns) }
 	}
 	query := r.everywhere("tables", row("0 AS n, table_type, NULL, NULL, NULL, NULL")) + " UNION ALL " +
-		r.everywhere("columns", row(`ordinal_position, column_name, data_type, column_default, is_nullable, "comment"`)) + " UNION ALL " +
+		r.everywhere("columns", row(`ordinal_position, column_name, data_type, column_default, is_nullable, "comment"`)) +
+		" UNION ALL " +
 		r.everywhere("views", row("-1, view_definition, NULL, NULL, NULL, NULL")) + " ORDER BY 1, 2, 3, 4"
 	var tables []schema.Table
 	var keys []table

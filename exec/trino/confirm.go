@@ -128,8 +128,8 @@ func (c *conn) throughViews(ctx context.Context, k *known, called map[string]boo
 	return under, nil
 }
 
-// judge decides on a view, and returns what lies under it. If the policy denies columns, the server itself has to let this
-// user run the definition of the view.
+// judge decides on a view, and returns what lies under it. If the policy denies columns, the server itself has to let
+// this user run the definition of the view.
 func (c *conn) judge(ctx context.Context, k *known, f *facts) (tables []table, err error) {
 	if !c.allows(f.table) {
 		return nil, guard.NotReadable(f.name)
@@ -199,7 +199,8 @@ func (c *conn) verify(ctx context.Context, r *guard.Relation, column string) err
 			err = &exec.UnguardedError{
 				Reason: fmt.Sprintf("the policy denies %s.%s, and the server lets this user read it; "+
 					"nothing but the server's own access control can hold columns back", t.name, column),
-				Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of these rules",
+				Remedy: "give the server the rules that trino.AccessRules makes of the policy, and open the pool as the user of " +
+					"these rules",
 			}
 		}
 		return denied, err
@@ -207,10 +208,10 @@ func (c *conn) verify(ctx context.Context, r *guard.Relation, column string) err
 	return err
 }
 
-// probe reports whether the server refuses this user a column of a table; any column where name is "". A column or table
-// that is not there is not refused. TestPolicy and TestUnguarded of servertest, and the part "policy_names" of the suite as the
-// user strict, keep this question: a column that the server would show is an error, and so is a name of a policy that
-// nothing has.
+// probe reports whether the server refuses this user a column of a table; any column where name is "". A column or
+// table that is not there is not refused. TestPolicy and TestUnguarded of servertest, and the part "policy_names" of
+// the suite as the user strict, keep this question: a column that the server would show is an error, and so is a name
+// of a policy that nothing has.
 func (c *conn) probe(ctx context.Context, t table, name string) (denied bool, err error) {
 	item := "1"
 	if name != "" {

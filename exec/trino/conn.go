@@ -49,7 +49,9 @@ func (c *conn) each(ctx context.Context, text string, row func(scan func(...any)
 // text runs a text of the guard's own whose one value is a text.
 func (c *conn) text(ctx context.Context, at home, text string) (value string, err error) {
 	var found sql.NullString
-	err = guard.QueryEach(ctx, c.conn, text, func(scan func(...any) error) error { return scan(&found) }, c.arguments(at)...)
+	err = guard.QueryEach(ctx, c.conn, text, func(scan func(...any) error) error {
+		return scan(&found)
+	}, c.arguments(at)...)
 	return found.String, classify(err)
 }
 
@@ -137,8 +139,9 @@ func (c *conn) Version(ctx context.Context) (string, error) {
 func (c *conn) everywhere(table string, columns func(catalog int) string) string {
 	var parts []string
 	for i, name := range c.dialect.catalogs(c.at.catalog) {
-		parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'",
-			columns(i), quote(name), table))
+		parts = append(parts,
+			fmt.Sprintf("SELECT %s FROM %s.information_schema.%s WHERE table_schema <> 'information_schema'",
+				columns(i), quote(name), table))
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
@@ -242,7 +245,8 @@ func (p *pool) open(ctx context.Context, sqlConn *sql.Conn, timeout time.Duratio
 		return exec.GuardedConn{}, err
 	}
 	place := fmt.Sprintf("%q %q %q", s.user, s.at.catalog, s.at.schema)
-	c := &conn{pool: p, conn: sqlConn, place: place, at: s.at, properties: strings.Join(limits(s.properties, timeout), ",")}
+	c := &conn{pool: p, conn: sqlConn, place: place, at: s.at, properties: strings.Join(limits(s.properties, timeout),
+		",")}
 	return exec.GuardedConn{Conn: c, Place: place}, nil
 }
 
@@ -253,7 +257,8 @@ func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error)
 	var s session
 	var sent headers
 	var catalog, schema sql.NullString
-	err := guard.QueryEach(httptrace.WithClientTrace(ctx, sent.trace()), conn, "SELECT current_user, current_catalog, current_schema",
+	err := guard.QueryEach(httptrace.WithClientTrace(ctx, sent.trace()), conn,
+		"SELECT current_user, current_catalog, current_schema",
 		func(scan func(...any) error) error { return scan(&s.user, &catalog, &schema) }, d.identity()...)
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
@@ -262,7 +267,8 @@ func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error)
 	unplaced := sent.values != nil && (sent.values[catalogHeader] == nil || sent.values[schemaHeader] == nil)
 	switch {
 	case err == nil && d.user != "" && s.user != d.user:
-		return s, &exec.UnguardedError{Reason: "the server takes the user " + d.user + " for " + s.user, Remedy: "let it take X-Trino-User as it is"}
+		return s, &exec.UnguardedError{Reason: "the server takes the user " + d.user + " for " + s.user,
+			Remedy: "let it take X-Trino-User as it is"}
 	case err != nil && !unplaced: // to a question without both the server may answer with an error
 		return s, err
 	case s.at.catalog == "" || s.at.schema == "":
@@ -278,7 +284,8 @@ func askSession(ctx context.Context, conn *sql.Conn, d Dialect) (session, error)
 	case sent.values == nil:
 		return s, &exec.UnguardedError{
 			Reason: "the HTTP client of the driver does not tell which session properties it sends (net/http/httptrace)",
-			Remedy: "open the pool with github.com/trinodb/trino-go-client, and give it a client that sends with net/http.Transport",
+			Remedy: "open the pool with github.com/trinodb/trino-go-client, and give it a client that sends with " +
+				"net/http.Transport",
 		}
 	}
 	return s, nil

@@ -24,8 +24,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// TestOnce: one examination of one new statement sends it once for the server's word on its tables, once for its plan, and
-// once to run.
+// TestOnce: one examination of one new statement sends it once for the server's word on its tables, once for its plan,
+// and once to run.
 func TestOnce(t *testing.T) {
 	s := newServer()
 	db := s.open(t, exec.Config{})
@@ -44,7 +44,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestHeaders: each statement but the question for the session says all that its names mean, and what the DSN set stays.
+// TestHeaders: each statement but the question for the session says all that its names mean, and what the DSN set
+// stays.
 func TestHeaders(t *testing.T) {
 	s := newServer()
 	s.headers["X-Trino-Transaction-Id"] = "20261123_1" // of a caller
@@ -56,7 +57,8 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("the session was asked for %d times", n)
 	}
 	want := map[string]string{
-		"X-Trino-User": "ann", "X-Trino-Catalog": "memory", "X-Trino-Schema": "shop", "X-Trino-Transaction-Id": "NONE", "X-Trino-Path": "system.builtin",
+		"X-Trino-User": "ann", "X-Trino-Catalog": "memory", "X-Trino-Schema": "shop", "X-Trino-Transaction-Id": "NONE",
+		"X-Trino-Path":    "system.builtin",
 		"X-Trino-Session": "a=1,hive.b=x%2Cy,query_max_run_time=",
 	}
 	for i, headers := range s.headed[1:] {
@@ -76,9 +78,12 @@ func TestUnguarded(t *testing.T) {
 		remedy string
 	}{
 		{"no schema", func(s *server) { delete(s.headers, "X-Trino-Schema") }, exec.Policy{}, "name both in the DSN"},
-		{"a schema of the server's own", func(s *server) { s.headers["X-Trino-Schema"] = "information_schema" }, exec.Policy{}, "name others"},
+		{"a schema of the server's own", func(s *server) { s.headers["X-Trino-Schema"] = "information_schema" },
+			exec.Policy{}, "name others"},
 		{"a client that does not tell", func(s *server) { s.silent = true }, exec.Policy{}, "net/http.Transport"},
-		{"the server shows the denied column", func(s *server) { s.denied = nil }, exec.Policy{DenyColumns: []string{"users.password"}}, "trino.AccessRules"},
+		{"the server shows the denied column", func(s *server) {
+			s.denied = nil
+		}, exec.Policy{DenyColumns: []string{"users.password"}}, "trino.AccessRules"},
 	} {
 		s := newServer()
 		test.change(s)
@@ -104,7 +109,8 @@ func TestVersionIsBelieved(t *testing.T) {
 		t.Errorf("a known table: %d checksums, %v", s.count("checksum"), err)
 	}
 	var invalid *exec.InvalidError
-	if err := query("SELECT a FROM late"); !errors.As(err, &invalid) || invalid.Name != "late" || s.count("checksum") != 1 {
+	if err := query("SELECT a FROM late"); !errors.As(err, &invalid) || invalid.Name != "late" ||
+		s.count("checksum") != 1 {
 		t.Errorf("an unknown table: %d checksums, %v", s.count("checksum"), err)
 	}
 	s.tables["late"] = []string{"a"}
@@ -132,9 +138,13 @@ func TestViews(t *testing.T) {
 		{"over allowed columns", nil, column, "SELECT name FROM names", runs},
 		{"over a denied column", nil, column, "SELECT id FROM logins", "table"},
 		{"over such a view", nil, column, "SELECT p FROM again", "table"},
-		{"whose definition the user may not see", func(s *server) { s.opaque = map[string]bool{"names": true} }, column, "SELECT name FROM names", "table"},
-		{"the same where tables are denied", func(s *server) { s.opaque = map[string]bool{"names": true} }, tables, "SELECT name FROM names", runs},
-		{"that is read with names of its own", func(s *server) { s.reads = map[string]string{`SELECT * FROM "memory"."shop"."names"`: "orders"} },
+		{"whose definition the user may not see", func(s *server) { s.opaque = map[string]bool{"names": true} }, column,
+			"SELECT name FROM names", "table"},
+		{"the same where tables are denied", func(s *server) { s.opaque = map[string]bool{"names": true} }, tables,
+			"SELECT name FROM names", runs},
+		{"that is read with names of its own", func(s *server) {
+			s.reads = map[string]string{`SELECT * FROM "memory"."shop"."names"`: "orders"}
+		},
 			column, "SELECT name FROM names", "table"},
 		{"that reads a denied table by other names", func(s *server) {
 			s.reads = map[string]string{`SELECT * FROM "memory"."shop"."names"`: "orders", "SELECT name FROM names": "orders"}
@@ -143,15 +153,22 @@ func TestViews(t *testing.T) {
 			s.opaque = map[string]bool{"names": true}
 			s.reads = map[string]string{`SELECT * FROM "memory"."shop"."names"`: "vault", "SELECT name FROM names": "vault"}
 		}, tables, "SELECT name FROM names", runs},
-		{"no view, but the server reads something else", func(s *server) { s.reads = map[string]string{"SELECT id FROM users": "users vault"} },
+		{"no view, but the server reads something else", func(s *server) {
+			s.reads = map[string]string{"SELECT id FROM users": "users vault"}
+		},
 			tables, "SELECT id FROM users", "table"},
-		{"the same, a table that is known", func(s *server) { s.reads = map[string]string{"SELECT id FROM users": "users names"} },
+		{"the same, a table that is known", func(s *server) {
+			s.reads = map[string]string{"SELECT id FROM users": "users names"}
+		},
 			tables, "SELECT id FROM users", "guard"},
 		{"the same without a policy", func(s *server) { s.reads = map[string]string{"SELECT id FROM users": "users vault"} },
 			exec.Policy{}, "SELECT id FROM users", runs},
-		{"a table of the server, by whatever name", func(s *server) { s.reads = map[string]string{"SELECT id FROM users": "users$history"} },
+		{"a table of the server, by whatever name", func(s *server) {
+			s.reads = map[string]string{"SELECT id FROM users": "users$history"}
+		},
 			exec.Policy{}, "SELECT id FROM users", "table"},
-		{"a column called like a view that may not be read", nil, column, "SELECT max(logins) FROM (SELECT id logins FROM orders)", "table"},
+		{"a column called like a view that may not be read", nil, column,
+			"SELECT max(logins) FROM (SELECT id logins FROM orders)", "table"},
 	} {
 		s := newServer()
 		if test.change != nil {
@@ -177,7 +194,8 @@ func TestViewIsLookedAtOnce(t *testing.T) {
 		testutil.Value(db.Query(t.Context(), text))(t)
 	}
 	for pattern, want := range map[string]int{
-		`^EXPLAIN \(TYPE IO, FORMAT JSON\) SELECT \* FROM "memory"\."shop"\."names"`: 1, "JSON. SELECT id, name FROM users": 1, `SELECT "password"`: 1,
+		`^EXPLAIN \(TYPE IO, FORMAT JSON\) SELECT \* FROM "memory"\."shop"\."names"`: 1,
+		"JSON. SELECT id, name FROM users":                                           1, `SELECT "password"`: 1,
 		"information_schema.views": 1, "information_schema": 2,
 	} {
 		if n := s.count(pattern); n != want {
@@ -196,11 +214,15 @@ func TestPolicyNames(t *testing.T) {
 		sql     string
 		want    string
 	}{
-		{"a hidden column", "users.password", exec.Policy{DenyColumns: []string{"users.password"}}, "", "SELECT password FROM users", "column"},
-		{"the others of its table", "users.password", exec.Policy{DenyColumns: []string{"users.password"}}, "", "SELECT name FROM users", runs},
-		{"a hidden column of any table", "users.password", exec.Policy{DenyColumns: []string{"password"}}, "", "SELECT password FROM users", "column"},
+		{"a hidden column", "users.password", exec.Policy{DenyColumns: []string{"users.password"}}, "",
+			"SELECT password FROM users", "column"},
+		{"the others of its table", "users.password", exec.Policy{DenyColumns: []string{"users.password"}}, "",
+			"SELECT name FROM users", runs},
+		{"a hidden column of any table", "users.password", exec.Policy{DenyColumns: []string{"password"}}, "",
+			"SELECT password FROM users", "column"},
 		{"a hidden table", "users", exec.Policy{DenyTables: []string{"shop.users"}}, "", "SELECT name FROM users", "table"},
-		{"a hidden table that is allowed", "users", exec.Policy{AllowTables: []string{"shop.users", "orders"}}, "", "SELECT id FROM orders", runs},
+		{"a hidden table that is allowed", "users", exec.Policy{AllowTables: []string{"shop.users", "orders"}}, "",
+			"SELECT id FROM orders", runs},
 		{"no column", "", exec.Policy{DenyColumns: []string{"users.pasword"}}, `DenyColumns: "users.pasword"`, "", ""},
 		{"no column of any table", "", exec.Policy{DenyColumns: []string{"pasword"}}, `DenyColumns: "pasword"`, "", ""},
 		{"no table", "", exec.Policy{AllowTables: []string{"orders", "user"}}, `AllowTables: "user"`, "", ""},
@@ -215,7 +237,8 @@ func TestPolicyNames(t *testing.T) {
 		db := s.open(t, exec.Config{Policy: test.policy})
 		err := db.Ready(t.Context())
 		if test.unknown != "" {
-			if unknown := new(exec.PolicyError); !errors.As(err, &unknown) || fmt.Sprint(unknown.Unknown) != "["+test.unknown+"]" {
+			if unknown := new(exec.PolicyError); !errors.As(err, &unknown) || fmt.Sprint(unknown.Unknown) != "["+test.unknown+
+				"]" {
 				t.Errorf("%s: %v", test.why, err)
 			}
 			continue
@@ -231,18 +254,21 @@ func TestPolicyNames(t *testing.T) {
 	}
 }
 
-// TestSecrets: a column that is called as secrets are may not be read, nor may a view that shows it. The server need not
-// have rules about them.
+// TestSecrets: a column that is called as secrets are may not be read, nor may a view that shows it. The server need
+// not have rules about them.
 func TestSecrets(t *testing.T) {
 	db := newServer().open(t, exec.Config{})
 	for text, refused := range map[string]bool{
-		"SELECT password FROM users": true, "SELECT * FROM users": true, "SELECT id FROM logins": true, "SELECT p FROM again": true, "SELECT name FROM users": false,
+		"SELECT password FROM users": true, "SELECT * FROM users": true, "SELECT id FROM logins": true,
+		"SELECT p FROM again": true, "SELECT name FROM users": false,
 	} {
-		if _, err := db.Analyze(t.Context(), text); errors.As(err, new(*exec.RefusedError)) != refused || !refused && err != nil {
+		if _, err := db.Analyze(t.Context(), text); errors.As(err, new(*exec.RefusedError)) != refused || !refused &&
+			err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	found, err := newServer().open(t, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}}).Schema(t.Context())
+	found, err := newServer().open(t, exec.Config{Policy: exec.Policy{DenyColumns: []string{"users.password"}}}).Schema(
+		t.Context())
 	if _, shown := found.Lookup("", "logins"); err != nil || shown {
 		t.Errorf("a view over a denied column is in the schema: %v, %v", shown, err)
 	}
@@ -308,9 +334,11 @@ func TestLimits(t *testing.T) {
 	}{
 		{"nothing was set", nil, 30 * time.Second, "query_max_run_time=30000ms"},
 		{"EXPLAIN counts, so no less than 5 s", nil, time.Second, "query_max_run_time=5000ms"},
-		{"other properties stay, those of catalogs too", []string{"a=1", "hive.b=x%2Cy"}, 9 * time.Second, "a=1,hive.b=x%2Cy,query_max_run_time=9000ms"},
+		{"other properties stay, those of catalogs too", []string{"a=1", "hive.b=x%2Cy"}, 9 * time.Second,
+			"a=1,hive.b=x%2Cy,query_max_run_time=9000ms"},
 		{"several in one header", []string{"a=1,b=2"}, 9 * time.Second, "a=1,b=2,query_max_run_time=9000ms"},
-		{"a lower limit stays", []string{"query_max_run_time=1.50s", "a=1"}, 9 * time.Second, "a=1,query_max_run_time=1500ms"},
+		{"a lower limit stays", []string{"query_max_run_time=1.50s", "a=1"}, 9 * time.Second,
+			"a=1,query_max_run_time=1500ms"},
 		{"a higher one does not", []string{"query_max_run_time=100.00d"}, 9 * time.Second, "query_max_run_time=9000ms"},
 		{"a limit in minutes", []string{"query_max_run_time=1m"}, time.Hour, "query_max_run_time=60000ms"},
 		{"a limit that is none", []string{"query_max_run_time=soon"}, 9 * time.Second, "query_max_run_time=9000ms"},
@@ -391,8 +419,8 @@ func TestFlatRate(t *testing.T) {
 	}
 }
 
-// TestNoUserNoModel: where each user is asked for by name, a question without one asks neither the server nor the model, also
-// where the schema is given.
+// TestNoUserNoModel: where each user is asked for by name, a question without one asks neither the server nor the
+// model, also where the schema is given.
 func TestNoUserNoModel(t *testing.T) {
 	s := newServer()
 	pool := sql.OpenDB(s)
@@ -402,8 +430,10 @@ func TestNoUserNoModel(t *testing.T) {
 		asked++
 		return llm.Response{Text: "SELECT id FROM orders"}, nil
 	})
-	given := &schema.Schema{Tables: []schema.Table{{Name: "orders", Columns: []schema.Column{{Name: "id", Type: "bigint"}}}}}
-	e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithSchema(given)))(t)
+	given := &schema.Schema{Tables: []schema.Table{{Name: "orders",
+		Columns: []schema.Column{{Name: "id", Type: "bigint"}}}}}
+	e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(trino.Dialect{AsUser: true}),
+		texttosql.WithSchema(given)))(t)
 	if _, err := e.Ask(t.Context(), "How many orders?"); !errors.Is(err, exec.ErrNoScope) || asked > 0 || len(s.sent) > 0 {
 		t.Errorf("%v; the model was asked %d times, the server %q", err, asked, s.sent)
 	}

@@ -133,7 +133,8 @@ const prefix = 100_000
 // is always the same. For a longer table, the first rows depend on the nodes that read it, so the sample may change.
 // Trino has no keys and no repeatable TABLESAMPLE, and any other way would read the whole table.
 func (Dialect) SampleRows(
-	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table, o exec.SampleOptions,
+	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
+	o exec.SampleOptions,
 ) (exec.RowSample, error) {
 	name := t.TableName().Quoted(language)
 	s := guard.NewSampled(name, t, o, quote, func(kind, column string) string {

@@ -14,25 +14,28 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 )
 
-// meanings are what errors of the server say of a statement, by their names or, where none of them has the name, by their
-// type. An error that is not here says nothing of it.
+// meanings are what errors of the server say of a statement, by their names or, where none of them has the name, by
+// their type. An error that is not here says nothing of it.
 var meanings = []struct {
 	names map[string]bool
 	kind  string
 	of    func(e *driverpkg.ErrTrino) error
 }{
-	{names: guard.Set(`EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED
+	{names: guard.Set(
+		`EXCEEDED_TIME_LIMIT EXCEEDED_CPU_LIMIT ADMINISTRATIVELY_KILLED ADMINISTRATIVELY_PREEMPTED USER_CANCELED
 		USER_CANCELLED OPTIMIZER_TIMEOUT ABANDONED_QUERY`), of: limit("time")}, // its own time, or somebody's kill
 	{names: guard.Set(`QUERY_QUEUE_FULL QUERY_REJECTED SERVER_STARTING_UP SERVER_SHUTTING_DOWN NO_NODES_AVAILABLE
 		CLUSTER_OUT_OF_MEMORY`), of: func(e *driverpkg.ErrTrino) error { return fmt.Errorf("%w: %s", exec.ErrBusy, e.Message) }},
 	{names: guard.Set("PERMISSION_DENIED"), of: forbidden},
 	{names: guard.Set("READ_ONLY_VIOLATION"), of: refusal("not-read-only")},
-	{names: guard.Set(`QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED
+	{names: guard.Set(
+		`QUERY_HAS_TOO_MANY_STAGES QUERY_TEXT_TOO_LARGE COMPILER_ERROR STACK_OVERFLOW EXPRESSION_NOT_SUPPORTED
 		GENERATED_BYTECODE_TOO_LARGE TOO_MANY_GROUPING_SETS PLANNER_MAX_ITERATIONS_REACHED`), of: refusal("too-complex")},
 	{names: guard.Set("EXCEEDED_SCAN_LIMIT"), of: limit("scan")},
 	{names: guard.Set("EXCEEDED_FUNCTION_MEMORY_LIMIT"), kind: "INSUFFICIENT_RESOURCES", of: limit("memory")},
 	{names: guard.Set("SYNTAX_ERROR"), of: invalid("syntax")},
-	{names: guard.Set(`TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME
+	{names: guard.Set(
+		`TABLE_NOT_FOUND COLUMN_NOT_FOUND SCHEMA_NOT_FOUND CATALOG_NOT_FOUND FUNCTION_NOT_FOUND AMBIGUOUS_NAME
 		MISSING_TABLE MISSING_COLUMN_NAME MISSING_SCHEMA_NAME MISSING_CATALOG_NAME INVALID_COLUMN_REFERENCE INVALID_VIEW
 		VIEW_IS_STALE NOT_FOUND TYPE_NOT_FOUND DUPLICATE_COLUMN_NAME AMBIGUOUS_FUNCTION_CALL`), of: invalid("schema")},
 	{names: guard.Set(`DIVISION_BY_ZERO INVALID_CAST_ARGUMENT NUMERIC_VALUE_OUT_OF_RANGE INVALID_FUNCTION_ARGUMENT
@@ -72,14 +75,15 @@ func forbidden(e *driverpkg.ErrTrino) error {
 	return refusal(reason)(e)
 }
 
-// classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is ill
-// with comes back wrapped.
+// classify gives an error of the driver its type. What it does not know comes back as it is, and what the cluster is
+// ill with comes back wrapped.
 func classify(err error) error {
 	if err == nil || exec.IsClassified(err) || errors.As(err, new(clusterError)) {
 		return err
 	}
 	e, ok := errors.AsType[*driverpkg.ErrTrino](err)
-	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrBadConn) {
+	if !ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, driver.ErrBadConn) {
 		return err
 	}
 	for _, m := range meanings {

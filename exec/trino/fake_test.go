@@ -50,9 +50,11 @@ type server struct {
 
 func newServer() *server {
 	return &server{
-		headers: map[string]string{"X-Trino-User": "ann", "X-Trino-Catalog": "memory", "X-Trino-Schema": "shop", "X-Trino-Session": "a=1,hive.b=x%2Cy"},
+		headers: map[string]string{"X-Trino-User": "ann", "X-Trino-Catalog": "memory", "X-Trino-Schema": "shop",
+			"X-Trino-Session": "a=1,hive.b=x%2Cy"},
 		tables: map[string][]string{
-			"users": {"id", "name", "password"}, "orders": {"id", "user_id"}, "names": {"id", "name"}, "logins": {"id", "p"}, "again": {"p"},
+			"users": {"id", "name", "password"}, "orders": {"id", "user_id"}, "names": {"id", "name"}, "logins": {"id", "p"},
+			"again": {"p"},
 		},
 		views: map[string]string{
 			"names": "SELECT id, name FROM users", "logins": "SELECT id, password p FROM users", "again": "SELECT p FROM logins",

@@ -1,7 +1,7 @@
 package trino
 
-// instead says what to write in place of what people and models write: see exec.Language.Instead. Words that messages of
-// the server have for other things, such as USER and DESC, are left out.
+// instead says what to write in place of what people and models write: see exec.Language.Instead. Words that messages
+// of the server have for other things, such as USER and DESC, are left out.
 const instead = `
 pg_typeof: write typeof(x)
 version sqlite_version pg_version: the server's version is not told to statements

@@ -34,7 +34,8 @@ func TestInstead(t *testing.T) {
 	} {
 		var refused *exec.RefusedError
 		_, err := db.Query(t.Context(), text)
-		if !errors.As(err, &refused) || strings.Contains(refused.Detail, "write ") || strings.Contains(refused.Detail, "told") {
+		if !errors.As(err, &refused) || strings.Contains(refused.Detail, "write ") ||
+			strings.Contains(refused.Detail, "told") {
 			t.Errorf("%s: %s: %v", why, text, err)
 		}
 	}

@@ -56,7 +56,8 @@ func AccessRules(p exec.Policy, user, catalog string, s *schema.Schema) ([]byte,
 		if name := exactly(in); !slices.Contains(catalogs, name) {
 			catalogs = append(catalogs, name)
 		}
-		of := by(rule{"catalog": exactly(in), "schema": exactly(place), "table": exactly(t.Name), "privileges": []string{"SELECT"}})
+		of := by(rule{"catalog": exactly(in), "schema": exactly(place), "table": exactly(t.Name),
+			"privileges": []string{"SELECT"}})
 		if len(denied) > 0 {
 			of["columns"] = denied
 		}

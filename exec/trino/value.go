@@ -21,11 +21,12 @@ import (
 // converter makes the values of a column what a result holds:
 //
 //   - whole numbers are int64; DECIMAL is a result.Decimal with its digits
-//   - dates and times are text, a fraction without zeros at its end; those with a time zone are in it, with a Z or an offset behind
+//   - dates and times are text, a fraction without zeros at its end; those with a time zone are in it, with a Z or an
+//     offset behind
 //   - char(n) has no trailing blanks
 //   - varbinary, and types without a text such as HyperLogLog, are []byte
-//   - arrays, maps and rows are JSON as CAST(… AS JSON) writes it: no blanks, the keys of a map sorted, the fields of a row
-//     in order; binary values in them are base64
+//   - arrays, maps and rows are JSON as CAST(… AS JSON) writes it: no blanks, the keys of a map sorted, the fields of a
+//     row in order; binary values in them are base64
 //   - all else is the engine's own text
 func converter(_ int, c *sql.ColumnType) func(any) (any, error) {
 	return conversion(c.DatabaseTypeName())
@@ -33,9 +34,11 @@ func converter(_ int, c *sql.ColumnType) func(any) (any, error) {
 
 // kinds are those of the types that have one.
 var kinds = map[string]result.Kind{
-	"boolean": result.KindBool, "tinyint": result.KindInt, "smallint": result.KindInt, "integer": result.KindInt, "bigint": result.KindInt,
-	"real": result.KindFloat, "double": result.KindFloat, "decimal": result.KindDecimal, "number": result.KindDecimal,
-	"varchar": result.KindText, "char": result.KindText, "varbinary": result.KindBlob, "json": result.KindJSON, "date": result.KindDate,
+	"boolean": result.KindBool, "tinyint": result.KindInt, "smallint": result.KindInt, "integer": result.KindInt,
+	"bigint": result.KindInt,
+	"real":   result.KindFloat, "double": result.KindFloat, "decimal": result.KindDecimal, "number": result.KindDecimal,
+	"varchar": result.KindText, "char": result.KindText, "varbinary": result.KindBlob, "json": result.KindJSON,
+	"date": result.KindDate,
 	"time": result.KindTime, "time with time zone": result.KindTime, "timestamp": result.KindDateTime,
 	"timestamp with time zone": result.KindInstant, "interval year to month": result.KindInterval,
 	"interval day to second": result.KindInterval, "uuid": result.KindUUID,
@@ -165,8 +168,8 @@ func readKind(text string, depth int) kind {
 	return k
 }
 
-// withoutField leaves out the name of a field, which stands in quotes where it is not one word. A field without a name is
-// a type alone.
+// withoutField leaves out the name of a field, which stands in quotes where it is not one word. A field without a name
+// is a type alone.
 func withoutField(text string) string {
 	for name := range sqltext.Trino().Tokens(text) {
 		if name.Kind == sqltext.QuotedName {

@@ -25,8 +25,9 @@ var refusedWords = map[string]string{
 	"current_schema":  "it tells of the server",
 }
 
-// speller holds the tokens of one statement, and the functions that the policy allows beside the list. There is no parser of
-// Trino's SQL in Go, so a rule about words decides: a bracket opens a call only where a name stands before it.
+// speller holds the tokens of one statement, and the functions that the policy allows beside the list. There is no
+// parser of Trino's SQL in Go, so a rule about words decides: a bracket opens a call only where a name stands before
+// it.
 type speller struct {
 	tokens []sqltext.Token
 	extra  []string
@@ -55,9 +56,9 @@ func (w *speller) check(bound bool) (calls []string, err error) {
 	return slices.Compact(calls), w.bounded()
 }
 
-// refs keep columns that are called as secrets from being read, which no rule of the server knows of, and name the denied
-// column before the server is asked. They are the places where a column may be named: all words, but for those behind AS,
-// which are aliases and types. A star without a name in front stands for the columns of every table.
+// refs keep columns that are called as secrets from being read, which no rule of the server knows of, and name the
+// denied column before the server is asked. They are the places where a column may be named: all words, but for those
+// behind AS, which are aliases and types. A star without a name in front stands for the columns of every table.
 func (w *speller) refs() (refs []guard.Ref) {
 	for i := range w.tokens {
 		switch {
@@ -223,7 +224,8 @@ func (w *speller) bracket(i int) (call string, err error) {
 		if slices.ContainsFunc(w.extra, func(f string) bool { return strings.EqualFold(f, name) }) {
 			return name, nil
 		}
-		return "", guard.Refuse("function", "the function %s stands behind the name of a catalog or schema; built-in functions need none", name)
+		return "", guard.Refuse("function", "the function %s stands behind the name of a catalog or schema; "+
+			"built-in functions need none", name)
 	case w.is(i-2, "as"), w.lists(i), word && keywords[name]: // a type, or an alias
 		return "", nil
 	case functions[name] || word && forms[name]:
@@ -355,9 +357,11 @@ url_extract_query uuid value_at_quantile values_at_quantiles var_pop var_samp va
 year_of_week yow zip zip_with`)
 
 // forms are calls with a syntax of their own, by keywords: in quotes such a name is that of a function.
-var forms = guard.Set(`cast coalesce current_time current_timestamp extract format grouping if json_array json_exists json_object json_query json_value localtime localtimestamp
+var forms = guard.Set(
+	`cast coalesce current_time current_timestamp extract format grouping if json_array json_exists json_object json_query json_value localtime localtimestamp
 nullif position row try try_cast`)
 
-// keywords may stand before a bracket that calls nothing. Types are among them, which a type may hold: array(varchar(3)).
+// keywords may stand before a bracket that calls nothing. Types are among them, which a type may hold:
+// array(varchar(3)).
 var keywords = guard.Set(`all and any array as bernoulli between by case char cube decimal distinct else escape except exists filter from group groups having in interval intersect is join
 lateral like limit not numeric offset on or over rollup select sets some system then time timestamp union unnest using values varbinary varchar when where`)

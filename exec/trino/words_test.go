@@ -26,7 +26,8 @@ func look(text string) error {
 	return trino.Look(trino.Dialect{Catalogs: []string{"tpch", "system"}}, exec.Policy{}, s)
 }
 
-// statements reads a file of testdata: a statement a line, in Go's quotes where a line cannot hold it, below # and a reason.
+// statements reads a file of testdata: a statement a line, in Go's quotes where a line cannot hold it, below # and a
+// reason.
 func statements(t *testing.T, name string) (all []string, why map[string]string) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + name)
@@ -91,7 +92,8 @@ func TestHarmless(t *testing.T) {
 func FuzzLook(f *testing.F) {
 	for _, text := range []string{
 		"SELECT 1", "WITH c AS (SELECT 1) SELECT 2",
-		"SELECT spy(1)", `SELECT "spy" (1)`, "WITH c(a) AS (SELECT 1) SELECT lower('x') FROM c t(b)", "SELECT * FROM TABLE(f(1))", "SELECT repeat(repeat('x', 9), 9)",
+		"SELECT spy(1)", `SELECT "spy" (1)`, "WITH c(a) AS (SELECT 1) SELECT lower('x') FROM c t(b)",
+		"SELECT * FROM TABLE(f(1))", "SELECT repeat(repeat('x', 9), 9)",
 	} {
 		f.Add(text)
 	}
@@ -127,13 +129,18 @@ func TestAccessRules(t *testing.T) {
 		policy exec.Policy
 		want   []string // catalog/schema/table/denied columns of the rules with SELECT
 	}{
-		{"no policy: everything, views too", exec.Policy{}, []string{"hive/shop/users", "hive/shop/logins", `tpch/tiny/a\.b\|c`}},
-		{"a denied column, no views", exec.Policy{DenyColumns: []string{"users.password"}}, []string{"hive/shop/users/password", `tpch/tiny/a\.b\|c`}},
-		{"a denied column of every table", exec.Policy{DenyColumns: []string{"PASSWORD"}}, []string{"hive/shop/users/password", `tpch/tiny/a\.b\|c`}},
+		{"no policy: everything, views too", exec.Policy{}, []string{"hive/shop/users", "hive/shop/logins",
+			`tpch/tiny/a\.b\|c`}},
+		{"a denied column, no views", exec.Policy{DenyColumns: []string{"users.password"}},
+			[]string{"hive/shop/users/password", `tpch/tiny/a\.b\|c`}},
+		{"a denied column of every table", exec.Policy{DenyColumns: []string{"PASSWORD"}},
+			[]string{"hive/shop/users/password", `tpch/tiny/a\.b\|c`}},
 		{"a denied table", exec.Policy{DenyTables: []string{"users"}}, []string{"hive/shop/logins", `tpch/tiny/a\.b\|c`}},
 		{"an allowed table only", exec.Policy{AllowTables: []string{"shop.users"}}, []string{"hive/shop/users"}},
-		{"an allowed view, a denied column", exec.Policy{AllowTables: []string{"logins"}, DenyColumns: []string{"users.password"}}, []string{"hive/shop/logins"}},
-		{"a table of another catalog", exec.Policy{DenyTables: []string{`tpch.tiny."a.b|c"`}}, []string{"hive/shop/users", "hive/shop/logins"}},
+		{"an allowed view, a denied column", exec.Policy{AllowTables: []string{"logins"},
+			DenyColumns: []string{"users.password"}}, []string{"hive/shop/logins"}},
+		{"a table of another catalog", exec.Policy{DenyTables: []string{`tpch.tiny."a.b|c"`}},
+			[]string{"hive/shop/users", "hive/shop/logins"}},
 	} {
 		raw, err := trino.AccessRules(test.policy, "read.er", "hive", rulesSchema())
 		if err != nil {
@@ -174,7 +181,8 @@ func asList(v any) []any { list, _ := v.([]any); return list }
 
 func TestAccessRulesErrors(t *testing.T) {
 	_, err := trino.AccessRules(exec.Policy{DenyColumns: []string{"users.pasword"}}, "reader", "hive", rulesSchema())
-	if unknown := new(exec.PolicyError); !errors.As(err, &unknown) || unknown.Unknown[0] != `DenyColumns: "users.pasword"` {
+	if unknown := new(exec.PolicyError); !errors.As(err, &unknown) ||
+		unknown.Unknown[0] != `DenyColumns: "users.pasword"` {
 		t.Errorf("a slip of the pen: %v", err)
 	}
 	for _, who := range [][2]string{{"", "hive"}, {"reader", ""}} {

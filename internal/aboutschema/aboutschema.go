@@ -28,7 +28,8 @@ type form struct {
 func read(wordings ...string) *regexp.Regexp {
 	text := `(?i)^[\s¿¡]*(?:` + strings.Join(wordings, "|") + `)[\s.?!？。؟]*$`
 	text = strings.ReplaceAll(text, "NAME", "[`\"'«“]?([\\pL\\pN_$]+?(?:[ .-][\\pL\\pN_$]+){0,3}?)[`\"'»”]?")
-	return regexp.MustCompile(strings.ReplaceAll(text, "THE ", `(?:(?:the|our|my|this|die|der|das|la|le|el|les|los|las)\s+)?`))
+	return regexp.MustCompile(strings.ReplaceAll(text, "THE ",
+		`(?:(?:the|our|my|this|die|der|das|la|le|el|les|los|las)\s+)?`))
 }
 
 const (
@@ -49,20 +50,24 @@ var forms = []form{
 		[]string{"table"}, listTables},
 	{read(`how\s+many\s+tables`+inThere, `what\s+is\s+the\s+number\s+of\s+tables`+inThere,
 		`wie\s+viele\s+tabellen\s+(?:gibt\s+es|hat\s+die\s+datenbank)`, `cuántas\s+tablas\s+(?:hay|existen|tienes)`,
-		`combien\s+(?:de\s+tables\s+(?:y\s+a-t-il|existe-t-il)|y\s+a-t-il\s+de\s+tables)`, `有(?:多少|几)(?:个|张)?表`, `テーブルはいくつありますか`,
+		`combien\s+(?:de\s+tables\s+(?:y\s+a-t-il|existe-t-il)|y\s+a-t-il\s+de\s+tables)`, `有(?:多少|几)(?:个|张)?表`,
+		`テーブルはいくつありますか`,
 		`كم\s+(?:عدد\s+الجداول|جدول(?:ا|اً)?\s+(?:هناك|يوجد))`),
 		[]string{"table"}, countTables},
 	{read(`how\s+many\s+(?:columns|fields)`+ofTable, `wie\s+viele\s+spalten\s+hat\s+THE (?:tabelle\s+)?NAME`,
-		`cuántas\s+columnas\s+tiene\s+THE (?:tabla\s+)?NAME`, `combien\s+de\s+colonnes\s+(?:a|contient|possède)\s+THE (?:table\s+)?NAME`,
+		`cuántas\s+columnas\s+tiene\s+THE (?:tabla\s+)?NAME`,
+		`combien\s+de\s+colonnes\s+(?:a|contient|possède)\s+THE (?:table\s+)?NAME`,
 		`NAME\s*表?有(?:多少|几)(?:个)?(?:列|字段)`, `كم\s+عدد\s+(?:ال)?أعمدة\s+(?:في\s+)?(?:جدول\s+)?NAME`),
 		[]string{"column", "field"}, countColumns},
 	{read(show+`(?:columns?|fields?|attributes)(?:\s+names)?`+ofTable,
 		`(?:please\s+)?(?:describe|desc|explain)\s+THE (?:table\s+)?NAME(?:\s+table)?`,
 		`(?:what\s+is|show(?:\s+me)?|describe|explain|give(?:\s+me)?)\s+THE (?:schema|structure|layout|definition|ddl|columns)\s+(?:of|for)\s+THE (?:table\s+)?NAME(?:\s+table)?`,
-		`welche\s+(?:spalten|felder)\s+(?:hat|gibt\s+es\s+in|sind\s+in)\s+THE (?:tabelle\s+)?NAME`, `beschreib(?:e|en\s+sie)?\s+THE (?:tabelle\s+)?NAME`,
+		`welche\s+(?:spalten|felder)\s+(?:hat|gibt\s+es\s+in|sind\s+in)\s+THE (?:tabelle\s+)?NAME`,
+		`beschreib(?:e|en\s+sie)?\s+THE (?:tabelle\s+)?NAME`,
 		`(?:qué|que|cuáles)\s+(?:son\s+las\s+)?(?:columnas|campos)\s+(?:tiene|hay\s+en|de)\s+THE (?:tabla\s+)?NAME`,
 		`describ(?:e|a|ir)\s+THE (?:tabla\s+)NAME`,
-		`quelles\s+(?:sont\s+les\s+)?colonnes\s+(?:a|de|dans|contient|possède)\s+THE (?:table\s+)?NAME`, `décri(?:s|vez|re)\s+THE (?:table\s+)?NAME`,
+		`quelles\s+(?:sont\s+les\s+)?colonnes\s+(?:a|de|dans|contient|possède)\s+THE (?:table\s+)?NAME`,
+		`décri(?:s|vez|re)\s+THE (?:table\s+)?NAME`,
 		`NAME\s*表?有(?:哪些|什么)(?:列|字段)`, `描述\s*NAME\s*表?`, `NAME\s*テーブルにはどんな(?:列|カラム)がありますか`,
 		`ما\s+هي\s+(?:ال)?أعمدة\s+(?:في\s+)?(?:جدول\s+)?NAME`, `صف\s+(?:جدول\s+)?NAME`),
 		[]string{"column", "field"}, listColumns},
@@ -96,7 +101,8 @@ func isData(s *schema.Schema, nouns []string) bool {
 		return slices.ContainsFunc(words.Stems(name), func(w string) bool { return slices.Contains(nouns, w) })
 	}
 	return slices.ContainsFunc(s.Tables, func(t schema.Table) bool {
-		return called(t.Name) || slices.Contains(nouns, "column") && slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return called(c.Name) })
+		return called(t.Name) || slices.Contains(nouns, "column") &&
+			slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return called(c.Name) })
 	})
 }
 

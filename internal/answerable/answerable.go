@@ -1,8 +1,9 @@
 // Package answerable tells whether the data can answer a question: another matter than whether an answer is right.
 //
-// A model that is asked about humidity in a database without humidity writes a statement all the same. Two signs give it
-// away. The samples disagree in their text and do not compile, and the statement that wins leaves words of the question
-// without a name or a constant. [Question.Features] measures both, and [Question.Answerable] makes one score of them.
+// A model that is asked about humidity in a database without humidity writes a statement all the same. Two signs give
+// it away. The samples disagree in their text and do not compile, and the statement that wins leaves words of the
+// question without a name or a constant. [Question.Features] measures both, and [Question.Answerable] makes one score
+// of them.
 //
 // The package asks no model and runs no statement. docs/lab/answerable.md has what the score is worth. Safe for
 // concurrent use.
@@ -77,7 +78,8 @@ type Question struct {
 
 // Features are what a score is made of, each in 0..1.
 type Features struct {
-	Texts    float64 // samples that share the text of the answer, blanks and letter case apart ÷ all samples; see Question.Features
+	// samples that share the text of the answer, blanks and letter case apart ÷ all samples; see Question.Features
+	Texts    float64
 	Compiles float64 // samples that passed the checks ÷ all samples
 	Coverage float64 // words of the question that the answer accounts for; see Question.Features
 	Beyond   float64 // 1: the question asks for what no statement makes, such as a forecast or a picture; else 0
@@ -110,11 +112,11 @@ func (q Question) Answerable() Answerable {
 
 // Features measures the question.
 //
-// Texts is the share of the samples with the text of the answer. Where the answer was executed and has a value, it is at least
-// 0.8 × the share with its result.
+// Texts is the share of the samples with the text of the answer. Where the answer was executed and has a value, it is
+// at least 0.8 × the share with its result.
 //
-// Coverage is (a + 0.8·b + 0.5) ÷ (n + 1) for n words with a meaning of their own. The answer accounts for a of them by its
-// tables, columns and constants, or by the words of people for these, and by the metrics it was compiled from.
+// Coverage is (a + 0.8·b + 0.5) ÷ (n + 1) for n words with a meaning of their own. The answer accounts for a of them by
+// its tables, columns and constants, or by the words of people for these, and by the metrics it was compiled from.
 // b more words name something else of the database. A constant that no row has accounts for nothing. Numbers are words.
 // A question in a language other than English has the mean, 0.75.
 func (q Question) Features() Features { return q.read().features }
@@ -171,9 +173,9 @@ func (q *Question) read() reading {
 	return r
 }
 
-// answer finds the candidate behind the answer: that of SQL, else one of the text that most of the sound candidates share, else
-// most of all. best is nil where no candidate has a statement. share is the part of the samples that have its text. Compiled
-// statements and those of a model never have one text, so those of the other kind do not count.
+// answer finds the candidate behind the answer: that of SQL, else one of the text that most of the sound candidates
+// share, else most of all. best is nil where no candidate has a statement. share is the part of the samples that have
+// its text. Compiled statements and those of a model never have one text, so those of the other kind do not count.
 func (q *Question) answer() (best *vote.Candidate, share float64) {
 	counts := map[string]int{}
 	sound := slices.ContainsFunc(q.Candidates, passed)
@@ -221,8 +223,8 @@ func (q *Question) compiles() float64 {
 	return float64(n) / float64(max(len(q.Candidates), 1))
 }
 
-// accounts adds the words that a statement stands for. Names that the schema does not have are made up: those of aliases, and of
-// statements that the database does not take.
+// accounts adds the words that a statement stands for. Names that the schema does not have are made up: those of
+// aliases, and of statements that the database does not take.
 func (q *Question) accounts(v vocabulary, c *vote.Candidate, stored []snapshot.Stored) {
 	s := c.Parsed(q.Dialect)
 	var tables []*schema.Table
@@ -325,8 +327,8 @@ func (v vocabulary) said(m *knowledge.Model, used func(name string) bool) {
 	}
 }
 
-// knowledge adds the words of people for what a statement names: tables, columns, the metrics that it was compiled from, and
-// the terms that it uses.
+// knowledge adds the words of people for what a statement names: tables, columns, the metrics that it was compiled
+// from, and the terms that it uses.
 func (v vocabulary) knowledge(m *knowledge.Model, question string, s *sqltext.Statement, metrics []string) {
 	v.said(m, func(name string) bool {
 		return slices.ContainsFunc(s.Tables(), func(t sqlshape.TableRef) bool { return strings.EqualFold(t.Name, name) }) ||

@@ -14,8 +14,8 @@ const mostNearest = 5
 // alike is from which similarity on a word may be another one that was misspelt.
 const alike = 0.75
 
-// nearest names what comes nearest to the unmet words, and then to the question. Where every word is met, there is nothing to
-// name.
+// nearest names what comes nearest to the unmet words, and then to the question. Where every word is met, there is
+// nothing to name.
 func (q *Question) nearest(r reading) []string {
 	if len(r.unmet) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func (q *Question) nearest(r reading) []string {
 	return names
 }
 
-// hits are the words that come near to a question, each with what it counts: 2 where an unmet word may be it, 1 where another word
-// of the question is.
+// hits are the words that come near to a question, each with what it counts: 2 where an unmet word may be it, 1 where
+// another word of the question is.
 type hits struct {
 	words map[string]float64
 	cut   map[string][]string // the words of a text, cut once

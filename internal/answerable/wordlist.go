@@ -29,9 +29,10 @@ func (q *Question) schemaWords() wordList {
 	if q.Schema == nil {
 		return nil
 	}
-	list, _ := schemaWords.Of(context.Background(), q.Snapshot.For(q.Schema), q.Schema, func(context.Context) (wordList, error) {
-		return readSchemaWords(q.Schema), nil
-	})
+	list, _ := schemaWords.Of(context.Background(), q.Snapshot.For(q.Schema), q.Schema,
+		func(context.Context) (wordList, error) {
+			return readSchemaWords(q.Schema), nil
+		})
 	return list
 }
 
@@ -53,8 +54,8 @@ func readSchemaWords(s *schema.Schema) wordList {
 	return slices.Sorted(maps.Keys(v))
 }
 
-// has reports whether a word is in the list, or one that is related to it. Related words stand together, since they begin
-// with the same letters.
+// has reports whether a word is in the list, or one that is related to it. Related words stand together, since they
+// begin with the same letters.
 func (l wordList) has(word string) bool {
 	if _, found := slices.BinarySearch(l, word); found || len(word) < beginning {
 		return found

@@ -1,5 +1,5 @@
-// Package apitext writes the exported API of a package as text, one declaration a line. The folder api holds that text for every package
-// that others can import, so that a change of the API shows in a diff.
+// Package apitext writes the exported API of a package as text, one declaration a line. The folder api holds that text
+// for every package that others can import, so that a change of the API shows in a diff.
 //
 //	go test ./internal/apitext -update
 package apitext
@@ -16,8 +16,9 @@ import (
 	"strings"
 )
 
-// Package returns the sorted exported declarations of the package in dir. Fields of structs and methods of interfaces have a line of
-// their own. Comments, tags, test files and build constraints are ignored. It is "" for a folder without a package to import.
+// Package returns the sorted exported declarations of the package in dir. Fields of structs and methods of interfaces
+// have a line of their own. Comments, tags, test files and build constraints are ignored. It is "" for a folder without
+// a package to import.
 func Package(dir string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -119,8 +120,8 @@ func (a *api) typ(spec *ast.TypeSpec) {
 	}
 }
 
-// fields lists fields, methods and embedded types. A line without a name says that unexported ones exist: then a stranger can neither write
-// the struct without field names nor implement the interface.
+// fields lists fields, methods and embedded types. A line without a name says that unexported ones exist: then a
+// stranger can neither write the struct without field names nor implement the interface.
 func (a *api) fields(of string, list *ast.FieldList) {
 	for _, field := range list.List {
 		if embedded := text(field.Type); len(field.Names) == 0 {

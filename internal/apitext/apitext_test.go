@@ -46,7 +46,8 @@ func packages(t *testing.T, root string) map[string]string {
 			return err
 		}
 		name := entry.Name()
-		if dir != "." && (strings.HasPrefix(name, ".") || name == "internal" || name == "testdata" || name == "examples" || name == "lab") {
+		if dir != "." && (strings.HasPrefix(name, ".") || name == "internal" || name == "testdata" || name == "examples" ||
+			name == "lab") {
 			return fs.SkipDir
 		}
 		text, err := Package(filepath.Join(root, filepath.FromSlash(dir)))

@@ -23,7 +23,8 @@ const module = "github.com/texttosql/texttosql"
 
 // bottom lists the packages that import nothing of ours and that every package may import.
 var bottom = []string{
-	"internal/words", "internal/background", "internal/atomicfile", "internal/fields", "internal/prompttext", "internal/slots", "internal/progress",
+	"internal/words", "internal/background", "internal/atomicfile", "internal/fields", "internal/prompttext",
+	"internal/slots", "internal/progress",
 	"internal/sqlshape", "internal/redact", "internal/tracepage", "internal/dateprompt",
 	"internal/dialogue", "internal/evalbounds", "internal/resample", "internal/findings", "internal/rawreport",
 	"internal/llmerr", "internal/embedding", "internal/fileerr",
@@ -62,17 +63,20 @@ var allowed = map[string][]string{
 	"internal/sampling":     {},
 	"internal/inspection":   {},
 	"internal/driverrows":   {},
-	"exec/guard":            {"internal/driverrows", "internal/execerr", "internal/inspection", "internal/sampling", "sqltext", "result", "schema"},
+	"exec/guard": {"internal/driverrows", "internal/execerr", "internal/inspection", "internal/sampling",
+		"sqltext", "result", "schema"},
 	"exec": {
 		"exec/guard", "internal/checks", "internal/execerr", "internal/inspection", "internal/periods", "internal/quoting",
 		"internal/sampling", "internal/snapshot", "sqltext", "result", "schema", "trace", "vote",
 	},
-	"exec/sqlite":           {"exec", "exec/guard", "internal/driverrows", "internal/execerr", "sqltext", "result", "schema", "trace"},
-	"exec/exectest":         {"exec", "exec/guard", "internal/dbtest", "sqltext", "result", "schema", "trace"},
-	"vote":                  {"sqltext"},
-	"internal/contradict":   {"internal/snapshot", "result", "schema", "sqltext"},
-	"internal/intent":       {"internal/checks", "exec", "sqltext"},
-	"doubt":                 {"internal/checks", "internal/intent", "internal/contradict", "exec", "vote", "result", "schema", "sqltext"},
+	"exec/sqlite": {"exec", "exec/guard", "internal/driverrows", "internal/execerr", "sqltext", "result",
+		"schema", "trace"},
+	"exec/exectest":       {"exec", "exec/guard", "internal/dbtest", "sqltext", "result", "schema", "trace"},
+	"vote":                {"sqltext"},
+	"internal/contradict": {"internal/snapshot", "result", "schema", "sqltext"},
+	"internal/intent":     {"internal/checks", "exec", "sqltext"},
+	"doubt": {"internal/checks", "internal/intent", "internal/contradict", "exec", "vote", "result",
+		"schema", "sqltext"},
 	"internal/answerable":   {"internal/checks", "internal/snapshot", "knowledge", "exec", "vote", "schema", "sqltext"},
 	"session":               {"schema", "result", "trace"},
 	"internal/sessionscope": {"session"},
@@ -81,11 +85,13 @@ var allowed = map[string][]string{
 	"internal/leakguard":    {"internal/masking", "memory", "sqltext"},
 	"memory":                {"internal/masking", "internal/snapshot", "session", "llm", "sqltext", "schema", "trace"},
 	"internal/describe":     {"llm", "exec", "schema", "trace"},
-	"linker":                {"knowledge", "internal/snapshot", "internal/replies", "session", "memory", "llm", "exec", "schema", "sqltext", "result", "trace"},
-	"internal/host":         {"llm", "schema", "session", "trace"},
-	"internal/constraints":  {"exec", "schema", "session", "sqltext"},
+	"linker": {"knowledge", "internal/snapshot", "internal/replies", "session", "memory", "llm", "exec",
+		"schema", "sqltext", "result", "trace"},
+	"internal/host":        {"llm", "schema", "session", "trace"},
+	"internal/constraints": {"exec", "schema", "session", "sqltext"},
 	"strategy": {
-		"internal/checks", "internal/host", "internal/constraints", "internal/snapshot", "internal/replies", "knowledge", "session", "memory", "llm",
+		"internal/checks", "internal/host", "internal/constraints", "internal/snapshot", "internal/replies", "knowledge",
+		"session", "memory", "llm",
 		"exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace",
 	},
 	"internal/aboutschema": {"internal/words", "schema"},
@@ -99,7 +105,8 @@ var allowed = map[string][]string{
 	"strategy/threephase":  aMethod(),
 	"failure":              append(aMethod(), "llm/replay", "knowledge", "internal/replies"),
 	"": append(aMethod(), "llm/replay", "exec/sqlite", "knowledge", "failure", "internal/host", "internal/constraints",
-		"internal/intent", "internal/contradict", "internal/aboutschema", "internal/confighash", "internal/answerable", "internal/periods", "internal/summary",
+		"internal/intent", "internal/contradict", "internal/aboutschema", "internal/confighash", "internal/answerable",
+		"internal/periods", "internal/summary",
 		"internal/snapshot"),
 	"tool":          {"failure", "result", "session"},
 	"texttosqltest": {"failure", "knowledge", "result", "session", "strategy"},
@@ -109,7 +116,8 @@ var allowed = map[string][]string{
 // aMethod is what a package of one method may import, and beside that the methods that it falls back on.
 func aMethod(others ...string) []string {
 	return append(others,
-		"strategy", "internal/checks", "internal/replies", "session", "memory", "llm", "exec", "vote", "doubt", "linker", "schema", "sqltext", "result", "trace")
+		"strategy", "internal/checks", "internal/replies", "session", "memory", "llm", "exec", "vote", "doubt", "linker",
+		"schema", "sqltext", "result", "trace")
 }
 
 // rootLinks are the only packages outside of the standard library and of the
@@ -148,7 +156,8 @@ func list(t *testing.T, args ...string) []pkg {
 }
 
 func TestArrows(t *testing.T) {
-	for _, p := range list(t, "./...", "./exec/postgres", "./exec/mysql", "./exec/trino", "./exec/bigquery", "./exec/duckdb") {
+	for _, p := range list(t, "./...", "./exec/postgres", "./exec/mysql", "./exec/trino", "./exec/bigquery",
+		"./exec/duckdb") {
 		from := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		low := slices.Contains(bottom, from)
 		may, known := allowed[from]
@@ -173,11 +182,13 @@ func TestArrows(t *testing.T) {
 // TestModulesStandAlone: a module that users import takes nothing of ours but what is exported.
 func TestModulesStandAlone(t *testing.T) {
 	for _, dir := range []string{
-		"exec/postgres", "exec/mysql", "exec/trino", "exec/bigquery", "exec/duckdb", "exec/sqlite/modernc", "otel", "session/pgstore", "knowledge/yaml",
+		"exec/postgres", "exec/mysql", "exec/trino", "exec/bigquery", "exec/duckdb", "exec/sqlite/modernc", "otel",
+		"session/pgstore", "knowledge/yaml",
 	} {
 		for _, file := range parsed(t, dir) {
 			for _, imp := range file.Imports {
-				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") {
+				if path, _ := strconv.Unquote(imp.Path.Value); strings.HasPrefix(path, module) &&
+					strings.Contains(path, "/internal/") {
 					t.Errorf("%s imports %s", dir, path)
 				}
 			}
@@ -185,8 +196,8 @@ func TestModulesStandAlone(t *testing.T) {
 	}
 }
 
-// TestGeminiIsPinned checks the one exception to TestModulesStandAlone. Module llm/gemini imports llm/internal/wire, so it requires
-// the root at the version that every other module requires.
+// TestGeminiIsPinned checks the one exception to TestModulesStandAlone. Module llm/gemini imports llm/internal/wire, so
+// it requires the root at the version that every other module requires.
 func TestGeminiIsPinned(t *testing.T) {
 	version := func(dir string) string {
 		text := testutil.Value(os.ReadFile(filepath.Join("../..", dir, "go.mod")))(t)
@@ -224,8 +235,8 @@ func TestExamplesAreToCopy(t *testing.T) {
 	}
 }
 
-// TestNothingImportsLab: the laboratory uses the SDK, and nothing uses the laboratory. No go.mod requires it, so no package
-// of another module can import it, and none of the root does.
+// TestNothingImportsLab: the laboratory uses the SDK, and nothing uses the laboratory. No go.mod requires it, so no
+// package of another module can import it, and none of the root does.
 func TestNothingImportsLab(t *testing.T) {
 	files, err := exec.Command("git", "ls-files", "../../*go.mod").Output()
 	if err != nil {
@@ -282,7 +293,8 @@ func parsed(t *testing.T, dir string) (files []*ast.File) {
 }
 
 // required are the only modules that the root's go.mod may require: whoever imports the core has them in his go.sum.
-var required = []string{"github.com/google/go-cmp", "github.com/mattn/go-sqlite3", "github.com/tmc/langchaingo", "golang.org/x/sync"}
+var required = []string{"github.com/google/go-cmp", "github.com/mattn/go-sqlite3", "github.com/tmc/langchaingo",
+	"golang.org/x/sync"}
 
 // TestUnstable: what may change after a tag says so where "go doc" begins.
 func TestUnstable(t *testing.T) {

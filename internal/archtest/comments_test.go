@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// TestDocNames: a doc comment that begins with a name begins with that of its declaration, which a rename forgets. A word is a
-// name where it is one of an exported declaration, or has a capital inside.
+// TestDocNames: a doc comment that begins with a name begins with that of its declaration, which a rename forgets. A
+// word is a name where it is one of an exported declaration, or has a capital inside.
 func TestDocNames(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
 		files := token.NewFileSet()
@@ -64,7 +64,9 @@ func documented(decl ast.Decl) map[*ast.Ident]string {
 func otherName(name, doc string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(doc), " ")
 	word := strings.Trim(first, ":,.;[]()")
-	isName := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) < 0
+	isName := strings.IndexFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	}) < 0
 	switch {
 	case !isName || word == name || word == "":
 		return ""

@@ -3,6 +3,7 @@ package archtest
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	maxTypeDoc  = 15  // lines of the doc comment of a type
-	maxTestLine = 160 // characters of a line of a test
+	maxTypeDoc = 15  // lines of the doc comment of a type
+	maxLine    = 120 // characters of a line
 )
 
 // elsewhere matches files of the team that a reader of the repository does not have.
@@ -45,7 +46,8 @@ func TestComments(t *testing.T) {
 		file := testutil.Value(parser.ParseFile(files, path, text, parser.ParseComments))(t)
 		for _, group := range file.Comments {
 			if found := elsewhere.FindString(group.Text()); found != "" {
-				t.Errorf("%s: a comment cites %s, which is not in the repository: name the source itself", files.Position(group.Pos()), found)
+				t.Errorf("%s: a comment cites %s, which is not in the repository: name the source itself",
+					files.Position(group.Pos()), found)
 			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -60,7 +62,8 @@ func TestComments(t *testing.T) {
 				}
 				if lines := strings.Count(doc.Text(), "\n"); lines > maxTypeDoc {
 					name := spec.(*ast.TypeSpec).Name
-					t.Errorf("%s: the doc of %s has %d lines; at most %d can be taken in", files.Position(decl.Pos()), name, lines, maxTypeDoc)
+					t.Errorf("%s: the doc of %s has %d lines; at most %d can be taken in", files.Position(decl.Pos()), name, lines,
+						maxTypeDoc)
 				}
 			}
 			return true
@@ -94,18 +97,39 @@ func TestDocsBeginWithTheirNames(t *testing.T) {
 	})
 }
 
-// TestLines keeps tests readable beside their code.
+// TestLines keeps lines as wide as a screen has room for. A raw string keeps its own lines, and so do code in comments
+// and the output of examples.
 func TestLines(t *testing.T) {
 	goFiles(t, func(path string, text []byte) {
-		if !strings.HasSuffix(path, "_test.go") {
-			return
-		}
-		n := 0
+		own := ownLines(text)
+		n, output := 0, false
 		for line := range strings.Lines(string(text)) {
 			n++
-			if long := utf8.RuneCountInString(strings.TrimRight(line, "\n")); long > maxTestLine {
-				t.Errorf("%s:%d: %d characters; at most %d", path, n, long, maxTestLine)
+			comment := strings.HasPrefix(strings.TrimSpace(line), "//")
+			output = comment && (output || strings.Contains(line, "// Output:"))
+			long := utf8.RuneCountInString(strings.TrimRight(line, "\n"))
+			if long > maxLine && !own[n] && !output && !strings.HasPrefix(line, "//\t") {
+				t.Errorf("%s:%d: %d characters; at most %d", path, n, long, maxLine)
 			}
 		}
 	})
+}
+
+// ownLines are the lines of a file that a raw string has a part of.
+func ownLines(text []byte) map[int]bool {
+	lines := map[int]bool{}
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	for {
+		pos, tok, literal := s.Scan()
+		if tok == token.EOF {
+			return lines
+		}
+		for i := range strings.Count(literal, "\n") + 1 {
+			if tok == token.STRING && literal[0] == '`' {
+				lines[file.Line(pos)+i] = true
+			}
+		}
+	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Asked returns rules that hold the shape of a statement and of its result against what the question asks for
-// (doubt.QuestionFeatures.Asks): value_rows, no_aggregate, no_group, no_order, limit and aggregate. The default rules do not have them. Their
-// weights come from agent.Staged.
+// (doubt.QuestionFeatures.Asks): value_rows, no_aggregate, no_group, no_order, limit and aggregate. The default rules
+// do not have them. Their weights come from agent.Staged.
 func Asked() []doubt.Rule {
 	const source = "the checks of an agent's ladder; see docs/lab/agent.md for what they are worth"
 	rule := func(name, asks string, weight float64, detail string, broken func(doubt.Input) bool) doubt.Rule {
@@ -24,7 +24,9 @@ func Asked() []doubt.Rule {
 			},
 		}
 	}
-	rows := rule("value_rows", "value", 2, "one number asked, not one row", func(in doubt.Input) bool { return len(in.Table.Rows) != 1 })
+	rows := rule("value_rows", "value", 2, "one number asked, not one row", func(in doubt.Input) bool {
+		return len(in.Table.Rows) != 1
+	})
 	rows.OnResult = true
 	return []doubt.Rule{
 		rows,

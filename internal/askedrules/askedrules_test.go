@@ -42,20 +42,28 @@ func TestAsked(t *testing.T) {
 		why           string
 	}{
 		{"How many singers are there?", "SELECT count(*) FROM singer", 1, nil, "right"},
-		{"How many singers are there?", "SELECT name FROM singer", 3, []string{"value_rows", "no_aggregate"}, "a list in place of a number"},
-		{"How many singers are there?", "SELECT count(*) FROM singer GROUP BY country", 3, []string{"value_rows"}, "several numbers"},
+		{"How many singers are there?", "SELECT name FROM singer", 3, []string{"value_rows", "no_aggregate"},
+			"a list in place of a number"},
+		{"How many singers are there?", "SELECT count(*) FROM singer GROUP BY country", 3, []string{"value_rows"},
+			"several numbers"},
 		{"What is the average age per country?", "SELECT avg(age) FROM singer", 1, []string{"no_group"}, "nothing grouped"},
-		{"What is the average age per country?", "SELECT avg(age) OVER (PARTITION BY country) FROM singer", 3, nil, "a window groups"},
-		{"What is the average age per country?", "SELECT DISTINCT country, mean FROM ages", 3, nil, "distinct rows are groups"},
+		{"What is the average age per country?", "SELECT avg(age) OVER (PARTITION BY country) FROM singer", 3, nil,
+			"a window groups"},
+		{"What is the average age per country?", "SELECT DISTINCT country, mean FROM ages", 3, nil,
+			"distinct rows are groups"},
 		{"Who is the best singer?", "SELECT name FROM singer", 1, []string{"no_order"}, "a ranking without order"},
-		{"Who is the best singer?", "SELECT name FROM singer WHERE score = (SELECT max(score) FROM singer)", 1, nil, "max ranks"},
+		{"Who is the best singer?", "SELECT name FROM singer WHERE score = (SELECT max(score) FROM singer)", 1, nil,
+			"max ranks"},
 		{"Which are the singers of the band?", "SELECT name FROM singer LIMIT 10", 3, []string{"limit"}, "cut off"},
-		{"Show the singers sorted by age, please", "SELECT name FROM singer ORDER BY age LIMIT 10", 3, nil, "an order may be cut"},
-		{"Which are the singers of the band?", "SELECT count(*) FROM singer", 1, []string{"aggregate"}, "a number in place of a list"},
+		{"Show the singers sorted by age, please", "SELECT name FROM singer ORDER BY age LIMIT 10", 3, nil,
+			"an order may be cut"},
+		{"Which are the singers of the band?", "SELECT count(*) FROM singer", 1, []string{"aggregate"},
+			"a number in place of a list"},
 		{"Welche Sänger gibt es?", "SELECT count(*) FROM singer LIMIT 1", 1, nil, "words of another language are not read"},
 	} {
 		var got []string
-		for _, f := range (doubt.Rules{List: askedrules.Asked()}).Find(tt.question, "", vote.Candidate{SQL: tt.sql}, rows(tt.rows)) {
+		for _, f := range (doubt.Rules{List: askedrules.Asked()}).Find(tt.question, "", vote.Candidate{SQL: tt.sql},
+			rows(tt.rows)) {
 			got = append(got, f.Rule)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -82,7 +90,8 @@ func TestAbsent(t *testing.T) {
 // The rules of an agent doubt a list in place of a number, and a value that is not used.
 func ExampleAsked() {
 	rules := doubt.Rules{List: append(askedrules.Asked(), askedrules.Absent("France"))}
-	for _, f := range rules.Find("How many singers from France are there?", "", vote.Candidate{SQL: "SELECT name FROM singer LIMIT 5"}, nil) {
+	for _, f := range rules.Find("How many singers from France are there?", "",
+		vote.Candidate{SQL: "SELECT name FROM singer LIMIT 5"}, nil) {
 		fmt.Println(f.Rule, f.Doubt)
 	}
 	// Output:

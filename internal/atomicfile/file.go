@@ -1,5 +1,5 @@
-// Package atomicfile writes files that are there as a whole or not at all, also where the machine stops, locks them for one
-// writer at a time, and tells whether what they hold is what was written.
+// Package atomicfile writes files that are there as a whole or not at all, also where the machine stops, locks them for
+// one writer at a time, and tells whether what they hold is what was written.
 package atomicfile
 
 import (

@@ -47,7 +47,8 @@ func TestFile(t *testing.T) {
 		t.Error("the mode is not kept: ", info.Mode())
 	}
 	testutil.OK(t, os.Chmod(path, 0o440))
-	for why, path := range map[string]string{"read-only": path, "a folder": dir, "no such folder": filepath.Join(dir, "x", "y")} {
+	for why, path := range map[string]string{"read-only": path, "a folder": dir, "no such folder": filepath.Join(dir, "x",
+		"y")} {
 		if err := atomicfile.Write(path, nil, 0o600); err == nil {
 			t.Errorf("%s: no error", why)
 		}
@@ -75,9 +76,11 @@ func TestRead(t *testing.T) {
 		{"another object", strings.Replace(record, "x", "y", 1), false, "checksum does not match"},
 		{"another checksum", record[:len(record)-3] + `_"}`, false, "checksum does not match"},
 		{"a name of a checksum that is another one", strings.Replace(record, "sum", "sun", 1), true, "unknown field"},
-		{"no checksum beside its version", strings.Replace(record, record[len(record)-18:], "}", 1), true, `unknown field "v"`},
+		{"no checksum beside its version", strings.Replace(record, record[len(record)-18:], "}", 1), true,
+			`unknown field "v"`},
 		{"no end of the checksum", record[:len(record)-2] + ` }`, false, "checksum does not match"},
-		{"a later version", string(atomicfile.Sealed(2, []byte(`{"a":"x"}`))), false, "format version 2, this program reads 1"},
+		{"a later version", string(atomicfile.Sealed(2, []byte(`{"a":"x"}`))), false,
+			"format version 2, this program reads 1"},
 		{"cut short before the checksum", record[:9], true, "unexpected end"},
 		{"cut short in the checksum", record[:len(record)-3], true, "unexpected end"},
 		{"nothing", "", true, "unexpected end"},

@@ -24,7 +24,8 @@ func (e *StoreError) Unwrap() error { return e.Err }
 
 type noteKey struct{}
 
-// WithNotes returns a context whose owner collects the errors of storing replies. A call then returns its reply without them.
+// WithNotes returns a context whose owner collects the errors of storing replies. A call then returns its reply without
+// them.
 func WithNotes(ctx context.Context, note func(*StoreError)) context.Context {
 	return context.WithValue(ctx, noteKey{}, note)
 }
@@ -43,8 +44,8 @@ const (
 	mark = `,"sum":"`
 )
 
-// Record returns v as a record of a file that a program reads later: a JSON object with a version in front and a checksum
-// behind, without a line end. With the version 0 the object has a version of its own.
+// Record returns v as a record of a file that a program reads later: a JSON object with a version in front and a
+// checksum behind, without a line end. With the version 0 the object has a version of its own.
 func Record(version int, v any) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -78,8 +79,8 @@ func Unsealed(record []byte) (object []byte, sealed bool, err error) {
 	return object, true, nil
 }
 
-// Read reads a record into v. old reports that it lacks the checksum or the version: a person or an earlier version wrote
-// it. Such a record may have no field that v does not know: a changed name of "sum" or "v" is one.
+// Read reads a record into v. old reports that it lacks the checksum or the version: a person or an earlier version
+// wrote it. Such a record may have no field that v does not know: a changed name of "sum" or "v" is one.
 func Read(record []byte, version int, v any) (old bool, err error) {
 	object, sealed, err := Unsealed(record)
 	if err != nil {
@@ -123,8 +124,10 @@ func OldNote(file string, records []int) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s: record %d has no checksum or no version: a person or an earlier version wrote it", file, records[0])
+		return fmt.Sprintf("%s: record %d has no checksum or no version: a person or an earlier version wrote it", file,
+			records[0])
 	}
-	return fmt.Sprintf("%s: %d records, the first of them record %d, have no checksum or no version: a person or an earlier version wrote them",
+	return fmt.Sprintf("%s: %d records, the first of them record %d, have no checksum or no version: "+
+		"a person or an earlier version wrote them",
 		file, len(records), records[0])
 }

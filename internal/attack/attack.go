@@ -63,7 +63,8 @@ func Doubled(form, as string, levels int) string {
 func Growing(as string, steps ...int) map[string]string {
 	all := map[string]string{}
 	for name, form := range map[string]string{
-		"columns": "SELECT c + c AS c FROM %s", "joins": "SELECT x.c FROM %s AS x, %[1]s AS y", "unions": "SELECT c FROM %s UNION ALL SELECT c FROM %[1]s",
+		"columns": "SELECT c + c AS c FROM %s", "joins": "SELECT x.c FROM %s AS x, %[1]s AS y",
+		"unions": "SELECT c FROM %s UNION ALL SELECT c FROM %[1]s",
 	} {
 		for _, n := range steps {
 			all[fmt.Sprintf("%s, %02d steps", name, n)] = Doubled(form, as, n)

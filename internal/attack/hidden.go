@@ -9,7 +9,8 @@ import (
 //go:embed hidden.txt
 var hidden string
 
-// Hidden returns the statements of a tenant who looks for hidden rows on an engine ("sqlite"), for [exectest.Engine.Hidden].
+// Hidden returns the statements of a tenant who looks for hidden rows on an engine ("sqlite"), for
+// [exectest.Engine.Hidden].
 func Hidden(engine string) (all []string) {
 	var engines []string
 	for line := range strings.Lines(hidden) {

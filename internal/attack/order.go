@@ -71,13 +71,16 @@ func orderText(engine, line string) string {
 // blocks are the six ranges of the table log, as hundreds of its rows.
 var blocks = []int{15, 31, 52, 73, 94, 119}
 
-// between is a condition that the index of txt answers with 21 rows, and that of val with bound+1 rows in the opposite order.
+// between is a condition that the index of txt answers with 21 rows, and that of val with bound+1 rows in the opposite
+// order.
 func between(group, bound int, prefix string) string {
 	first := 100 * blocks[group]
-	return fmt.Sprintf("(%[1]stxt BETWEEN 'u%06[2]d' AND 'u%06[3]d' AND %[1]sval BETWEEN %[4]d AND %[5]d)", prefix, first, first+20, first+99-bound, first+99)
+	return fmt.Sprintf("(%[1]stxt BETWEEN 'u%06[2]d' AND 'u%06[3]d' AND %[1]sval BETWEEN %[4]d AND %[5]d)", prefix, first,
+		first+20, first+99-bound, first+99)
 }
 
-// equalities is a condition that the index of a answers with 20 rows in order of val, and the index of b with 25 in order of rev.
+// equalities is a condition that the index of a answers with 20 rows in order of val, and the index of b with 25 in
+// order of rev.
 func equalities(group int, prefix string) string {
 	row := 100*blocks[group] + 30
 	return fmt.Sprintf("(%[1]sa = %[2]d AND %[1]sb = %[3]d)", prefix, row%600, row*7%480)
@@ -86,9 +89,9 @@ func equalities(group int, prefix string) string {
 // OrderTables are the tables of [OrderScript].
 var OrderTables = []string{"log", "items", "loose", "maybe", "nums", "spread", "pays", "parts"}
 
-// OrderRules are the rules about them: rows of team 1 are the tenant's own, team 2 is hidden. The last two rules may fail for
-// all that is known of them, so each statement about their tables has a fence. No engine has statistics for them but the size
-// of the table.
+// OrderRules are the rules about them: rows of team 1 are the tenant's own, team 2 is hidden. The last two rules may
+// fail for all that is known of them, so each statement about their tables has a fence. No engine has statistics for
+// them but the size of the table.
 func OrderRules() map[string]string {
 	rules := map[string]string{}
 	for _, table := range OrderTables {
@@ -102,10 +105,12 @@ func OrderRules() map[string]string {
 
 // OrderScript makes the tables for an engine, with the rows of team 1 alone: 12,000 in log.
 func OrderScript(engine string) string {
-	text, exact := map[string]string{"sqlite": " COLLATE NOCASE", "postgres": " COLLATE ci"}[engine], map[string]string{"postgres": "NUMERIC", "mysql": "DOUBLE"}[engine]
+	text, exact := map[string]string{"sqlite": " COLLATE NOCASE", "postgres": " COLLATE ci"}[engine],
+		map[string]string{"postgres": "NUMERIC", "mysql": "DOUBLE"}[engine]
 	script := map[string]string{
 		"postgres": "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);\n",
-	}[engine] + fmt.Sprintf(`CREATE TABLE log(id INTEGER PRIMARY KEY, team INTEGER, txt VARCHAR(20), val INTEGER, a INTEGER, b INTEGER, rev INTEGER, c INTEGER,
+	}[engine] + fmt.Sprintf(
+		`CREATE TABLE log(id INTEGER PRIMARY KEY, team INTEGER, txt VARCHAR(20), val INTEGER, a INTEGER, b INTEGER, rev INTEGER, c INTEGER,
  city VARCHAR(20)%s, f DOUBLE PRECISION, d VARCHAR(10), memo VARCHAR(20));
 CREATE TABLE items(id INTEGER PRIMARY KEY, team INTEGER, a INTEGER, label VARCHAR(20), qty INTEGER, price DOUBLE PRECISION);
 CREATE TABLE loose(team INTEGER, a INTEGER, b INTEGER, txt VARCHAR(20), n INTEGER);
@@ -132,7 +137,8 @@ CREATE INDEX pays_a ON pays(a);
 CREATE INDEX parts_a ON parts(a);
 CREATE INDEX spread_team ON spread(team, val);
 `
-	return script + "CREATE VIEW firsts AS SELECT id, txt, val FROM log WHERE " + orderText(engine, "{R}") + " LIMIT 3;\n" +
+	return script + "CREATE VIEW firsts AS SELECT id, txt, val FROM log WHERE " + orderText(engine, "{R}") +
+		" LIMIT 3;\n" +
 		"CREATE VIEW logs AS SELECT id, txt, val, a, b, c, city, f FROM log WHERE memo IS NOT NULL;\n"
 }
 
@@ -170,7 +176,8 @@ func visibleRows() string {
 	log := inserts{table: "log"}
 	for i := range 12_000 {
 		hundred, rest := i/100*100, i%100
-		log.add(logRow, 2*i+2, 1, fmt.Sprintf("u%06d", i), hundred+99-rest, i%600, i*7%480, 12_000-i, i/7%3, cities[i/3%6], floats[(i/2400+i)%5], 1+i/11%3)
+		log.add(logRow, 2*i+2, 1, fmt.Sprintf("u%06d", i), hundred+99-rest, i%600, i*7%480, 12_000-i, i/7%3, cities[i/3%6],
+			floats[(i/2400+i)%5], 1+i/11%3)
 	}
 	items, loose, maybe := inserts{table: "items"}, inserts{table: "loose"}, inserts{table: "maybe"}
 	nums, spread := inserts{table: "nums"}, inserts{table: "spread"}
@@ -196,7 +203,8 @@ func visibleRows() string {
 		pays.add(spreadRow, 2*i+2, 1, i*7%120, 900-i)
 		parts.add(partsRow, 1, i*11%120, i%9, "same")
 	}
-	return log.script() + items.script() + loose.script() + maybe.script() + nums.script() + spread.script() + pays.script() + parts.script()
+	return log.script() + items.script() + loose.script() + maybe.script() + nums.script() + spread.script() +
+		pays.script() + parts.script()
 }
 
 // HiddenState is what is hidden from the tenant for a while.
@@ -232,7 +240,8 @@ func hiddenInRanges(n int) string {
 	for g, block := range blocks {
 		for k := range n {
 			i, beside := 100*block+k, 1000*g+k
-			log.add(logRow, 2*i+1, 2, fmt.Sprintf("u%06d", 100*block+k%20), -1-beside, (100*block+30)%600, 100_000+beside, -1-beside, 9, "Rome", "1", 9)
+			log.add(logRow, 2*i+1, 2, fmt.Sprintf("u%06d", 100*block+k%20), -1-beside, (100*block+30)%600, 100_000+beside,
+				-1-beside, 9, "Rome", "1", 9)
 			items.add(itemRow, 2*(500*g+k)+1, 2, (100*block+30)%600, 599-(100*block)%600, 9, "1")
 		}
 	}
@@ -247,7 +256,8 @@ func hiddenEnds() string {
 }
 
 func hiddenMany() string {
-	log, items, loose, maybe := inserts{table: "log"}, inserts{table: "items"}, inserts{table: "loose"}, inserts{table: "maybe"}
+	log, items, loose, maybe := inserts{table: "log"}, inserts{table: "items"}, inserts{table: "loose"},
+		inserts{table: "maybe"}
 	nums, spread := inserts{table: "nums"}, inserts{table: "spread"}
 	for k := range 4000 {
 		log.add(logRow, 6*k+1, 2, "u001510", 100_000+k, k%5, 100_000+k, -1-k, k%2, "Oslo", "1", 1)
@@ -267,15 +277,18 @@ func hiddenMany() string {
 		maybe.add(maybeRow, fmt.Sprint(100_000+k), 2, k%3, k)
 		nums.add(numsRow, 2*k+1, 2, "1", 5, k)
 	}
-	return log.script() + items.script() + loose.script() + maybe.script() + nums.script() + spread.script() + pays.script() + parts.script()
+	return log.script() + items.script() + loose.script() + maybe.script() + nums.script() + spread.script() +
+		pays.script() + parts.script()
 }
 
-// MovedStatements are the statements of six ranges whose bound moves over 0 to 40 rows: the plan changes where both indexes
-// have as many rows. Without TEXTTOSQL_ORDER=all they are those of each second bound.
+// MovedStatements are the statements of six ranges whose bound moves over 0 to 40 rows: the plan changes where both
+// indexes have as many rows. Without TEXTTOSQL_ORDER=all they are those of each second bound.
 func MovedStatements(engine string) (all []string) {
 	forms := []string{
-		"SELECT id FROM log l WHERE %s", "SELECT id, c FROM log l WHERE %s ORDER BY c LIMIT 2", "SELECT {CAT id} FROM log l WHERE %s",
-		"SELECT sum(f) FROM log l WHERE %s", "SELECT DISTINCT c FROM log l WHERE %s LIMIT 2", "SELECT id FROM log l WHERE %s LIMIT 2 OFFSET 1",
+		"SELECT id FROM log l WHERE %s", "SELECT id, c FROM log l WHERE %s ORDER BY c LIMIT 2",
+		"SELECT {CAT id} FROM log l WHERE %s",
+		"SELECT sum(f) FROM log l WHERE %s", "SELECT DISTINCT c FROM log l WHERE %s LIMIT 2",
+		"SELECT id FROM log l WHERE %s LIMIT 2 OFFSET 1",
 		"SELECT min(city) FROM log l WHERE %s", "SELECT l.id, i.label FROM log l JOIN items i ON i.a = l.a WHERE %s LIMIT 1",
 	}
 	for g := range blocks {

@@ -24,9 +24,10 @@ type OrderCounts struct {
 	Reads, Answered, Differ, MovedDiffer int // Differ is of all, MovedDiffer of those of [MovedStatements]
 }
 
-// Order runs [OrderStatements] and [MovedStatements] as a tenant in the states of [HiddenStates], and compares the rows in order:
-// as lists, cut by our own limit, and as streams. Rows of samples and profiles of the tables are compared too. It fails t for
-// each that differs. analyze is the owner's script that makes statistics; always says to run it behind each change.
+// Order runs [OrderStatements] and [MovedStatements] as a tenant in the states of [HiddenStates], and compares the rows
+// in order: as lists, cut by our own limit, and as streams. Rows of samples and profiles of the tables are compared
+// too. It fails t for each that differs. analyze is the owner's script that makes statistics; always says to run it
+// behind each change.
 func Order(t *testing.T, e exectest.Engine, analyze string, always bool) (n OrderCounts) {
 	t.Helper()
 	engine := e.Dialect.Language().Name
@@ -75,7 +76,8 @@ type orderRead struct {
 
 const moved = "the bound of a range moves"
 
-// orderReads are the calls of [Order]: each statement as a list, and an attack without LIMIT also cut or streamed in turns.
+// orderReads are the calls of [Order]: each statement as a list, and an attack without LIMIT also cut or streamed in
+// turns.
 func orderReads(engine string) (all []*orderRead) {
 	for i, s := range OrderStatements(engine) {
 		all = append(all, &orderRead{how: "query", text: s.SQL, why: s.Why})
@@ -94,8 +96,8 @@ func orderReads(engine string) (all []*orderRead) {
 	return all
 }
 
-// tellReads makes the calls for the tenant on new connections. The bounds move where few rows are hidden, the other calls are
-// made where many are or none beside the ends.
+// tellReads makes the calls for the tenant on new connections. The bounds move where few rows are hidden, the other
+// calls are made where many are or none beside the ends.
 func tellReads(t *testing.T, e exectest.Engine, opened exectest.Database, reads []*orderRead, state HiddenState) {
 	t.Helper()
 	pool := sql.OpenDB(opened.User)
@@ -104,7 +106,8 @@ func tellReads(t *testing.T, e exectest.Engine, opened exectest.Database, reads 
 	view := testutil.Value(dbtest.ReadyDB(t, pool, e.Dialect, exec.Config{Policy: policy}).
 		For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil))(t)
 	runners := map[string]*exec.Runner{}
-	for how, bounds := range map[string]exec.Bounds{"query": {Timeout: time.Minute}, "cut": {Rows: 7, Timeout: time.Minute}, "stream": {}} {
+	for how, bounds := range map[string]exec.Bounds{"query": {Timeout: time.Minute},
+		"cut": {Rows: 7, Timeout: time.Minute}, "stream": {}} {
 		r := testutil.Value(view.Runner(bounds))(t)
 		defer r.Close()
 		runners[how] = r
@@ -148,7 +151,9 @@ func told(all any, err error) string {
 }
 
 func tellStream(ctx context.Context, r *exec.Runner, text string) string {
-	s, err := result.NewStream(ctx, func(ctx context.Context, to *result.RowWriter) error { return r.Stream(ctx, text, to) })
+	s, err := result.NewStream(ctx, func(ctx context.Context, to *result.RowWriter) error {
+		return r.Stream(ctx, text, to)
+	})
 	if err != nil {
 		return err.Error()
 	}
@@ -176,7 +181,8 @@ func tellTable(ctx context.Context, view *exec.DB, read orderRead) string {
 	return told(table, err)
 }
 
-// OrderAnswers is how many reads an engine answers at least; fewer would compare too little. The race detector sees fewer reads.
+// OrderAnswers is how many reads an engine answers at least; fewer would compare too little. The race detector sees
+// fewer reads.
 func OrderAnswers() int {
 	if race.Enabled {
 		return 300

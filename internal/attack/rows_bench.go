@@ -22,14 +22,16 @@ INSERT INTO sales SELECT c.id * 20 + a.d * 2 + b.d, c.tenant_id, c.id, a.d * c.i
 CREATE INDEX sales_by_client ON sales(client_id);
 `
 
-// BenchmarkRows compares statements under a rule a table with the same filter written by hand, and reports the median over
-// the statements of how many times as long they take.
+// BenchmarkRows compares statements under a rule a table with the same filter written by hand, and reports the median
+// over the statements of how many times as long they take.
 func BenchmarkRows(b *testing.B, e exectest.Engine) {
 	pool := sql.OpenDB(e.Open(b, sales).User)
 	defer pool.Close()
 	const rule = "tenant_id = 3"
-	rules := exec.Policy{Rows: map[string]string{"clients": "tenant_id = :t", "sales": "tenant_id = :t"}, Shared: []string{"digits"}}
-	view, err := dbtest.ReadyDB(b, pool, e.Dialect, exec.Config{Policy: rules}).For(&exec.Scope{Key: "3", Params: map[string]any{"t": 3}}, nil)
+	rules := exec.Policy{Rows: map[string]string{"clients": "tenant_id = :t", "sales": "tenant_id = :t"},
+		Shared: []string{"digits"}}
+	view, err := dbtest.ReadyDB(b, pool, e.Dialect, exec.Config{Policy: rules}).For(&exec.Scope{Key: "3",
+		Params: map[string]any{"t": 3}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,12 +48,18 @@ func BenchmarkRows(b *testing.B, e exectest.Engine) {
 		var ratios []float64
 		for _, text := range []string{ // with what is written by hand in brackets
 			"SELECT count(*), sum(total) FROM sales[ WHERE R]", "SELECT * FROM sales WHERE id = 123[ AND R]",
-			"SELECT name, total FROM clients c JOIN sales s ON s.client_id = c.id WHERE total > 90[ AND c.R AND s.R] ORDER BY s.id LIMIT 10",
-			"SELECT c.id, sum(s.total) FROM clients c JOIN sales s ON s.client_id = c.id[ WHERE c.R AND s.R] GROUP BY c.id ORDER BY 2 DESC, 1 LIMIT 5",
-			"SELECT city, count(*) FROM clients[ WHERE R] GROUP BY city", "SELECT max(total) FROM sales WHERE client_id = 1003[ AND R]",
-			"SELECT name FROM clients c WHERE EXISTS (SELECT 1 FROM sales s WHERE s.client_id = c.id AND s.total = 96[ AND s.R])[ AND c.R]",
-			"SELECT day, count(DISTINCT client_id) FROM sales[ WHERE R] GROUP BY day", "SELECT id FROM clients[ WHERE R] ORDER BY id LIMIT 20",
-			"SELECT c.name, s.total FROM clients c LEFT JOIN sales s ON s.client_id = c.id AND s.total > 95[ AND s.R] WHERE c.id < 500[ AND c.R] ORDER BY 2, c.id LIMIT 20",
+			"SELECT name, total FROM clients c JOIN sales s ON s.client_id = c.id WHERE total > 90[ AND c.R AND s.R] " +
+				"ORDER BY s.id LIMIT 10",
+			"SELECT c.id, sum(s.total) FROM clients c JOIN sales s ON s.client_id = c.id[ WHERE c.R AND s.R] GROUP BY c.id " +
+				"ORDER BY 2 DESC, 1 LIMIT 5",
+			"SELECT city, count(*) FROM clients[ WHERE R] GROUP BY city",
+			"SELECT max(total) FROM sales WHERE client_id = 1003[ AND R]",
+			"SELECT name FROM clients c WHERE EXISTS (SELECT 1 FROM sales s WHERE s.client_id = c.id AND s.total = 96[ " +
+				"AND s.R])[ AND c.R]",
+			"SELECT day, count(DISTINCT client_id) FROM sales[ WHERE R] GROUP BY day",
+			"SELECT id FROM clients[ WHERE R] ORDER BY id LIMIT 20",
+			"SELECT c.name, s.total FROM clients c LEFT JOIN sales s ON s.client_id = c.id AND s.total > 95[ AND s.R] " +
+				"WHERE c.id < 500[ AND c.R] ORDER BY 2, c.id LIMIT 20",
 		} {
 			hand := strings.NewReplacer(".R", "."+rule, " R", " "+rule, "[", "", "]", "").Replace(text)
 			for open := strings.Index(text, "["); open >= 0; open = strings.Index(text, "[") {

@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
-// Twins runs statements on a table t with a rule, with a text of a hidden row in place of %s and with one of no row: what is
-// told must be the same.
+// Twins runs statements on a table t with a rule, with a text of a hidden row in place of %s and with one of no row:
+// what is told must be the same.
 func Twins(t *testing.T, e exectest.Engine, script, rule string, statements ...string) {
 	t.Helper()
 	pool := sql.OpenDB(e.Open(t, script).User)

@@ -10,9 +10,10 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// BenchmarkVersion tells what it costs to ask whether the schema of 10,000 tables changed. The statements that make them
-// end with option; hold puts the guard on a connection of the pool that open returned.
-func BenchmarkVersion(b *testing.B, option string, open func(b *testing.B) *sql.DB, hold func(b *testing.B, pool *sql.DB) exec.Conn) {
+// BenchmarkVersion tells what it costs to ask whether the schema of 10,000 tables changed. The statements that make
+// them end with option; hold puts the guard on a connection of the pool that open returned.
+func BenchmarkVersion(b *testing.B, option string, open func(b *testing.B) *sql.DB,
+	hold func(b *testing.B, pool *sql.DB) exec.Conn) {
 	columns := ""
 	for i := range 19 {
 		columns += fmt.Sprintf(", c%d INT", i)

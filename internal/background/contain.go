@@ -24,7 +24,8 @@ type Work[T any] struct {
 	done     chan struct{}
 }
 
-// NewWork returns a Work whose late gets the Value of a call that ends when nobody waits for it any more; nil: nobody does.
+// NewWork returns a Work whose late gets the Value of a call that ends when nobody waits for it any more; nil: nobody
+// does.
 func NewWork[T any](late func(T)) *Work[T] { return &Work[T]{late: late, done: make(chan struct{})} }
 
 // End ends the call. It must be deferred by the goroutine itself: it recovers from a panic of the call.
@@ -36,8 +37,8 @@ func (w *Work[T]) End() {
 	}
 }
 
-// Wait returns what the call returned. If the call goes on when grace has passed since the end of ctx, left is true. A panic of
-// the call goes on here; nobody sees that of a call that was left.
+// Wait returns what the call returned. If the call goes on when grace has passed since the end of ctx, left is true. A
+// panic of the call goes on here; nobody sees that of a call that was left.
 func (w *Work[T]) Wait(ctx context.Context, grace time.Duration) (value T, err error, left bool) {
 	select {
 	case <-w.done:

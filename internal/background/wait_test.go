@@ -18,7 +18,8 @@ func TestFor(t *testing.T) {
 		if err := background.For(ctx, 20*time.Second); err != nil || time.Since(start) != 20*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if err := background.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+		if err := background.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != time.Minute {
 			t.Errorf("the end of the context: %v after %v", err, time.Since(start))
 		}
 		if err := background.For(ctx, -1); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,5 +1,5 @@
-// Package checks has what the checks of package exec share with the packages that read their findings: the names of the rules,
-// and which columns a statement means.
+// Package checks has what the checks of package exec share with the packages that read their findings: the names of the
+// rules, and which columns a statement means.
 package checks
 
 import (
@@ -99,7 +99,8 @@ func TextLiterals(s *schema.Schema, statement *sqltext.Statement) []TextLiteral 
 			if lit.Kind == sqlshape.QuotedName && hasColumn(s, c.Scope, lit.Value) {
 				continue // a column, not a string
 			}
-			if lit.Kind != sqlshape.String && lit.Kind != sqlshape.QuotedName || !isWord(lit.Value, strings.HasSuffix(c.Op, "LIKE")) {
+			if lit.Kind != sqlshape.String && lit.Kind != sqlshape.QuotedName ||
+				!isWord(lit.Value, strings.HasSuffix(c.Op, "LIKE")) {
 				continue
 			}
 			if l := (TextLiteral{t.Schema, t.Name, column, lit.Value}); !slices.Contains(literals, l) {

@@ -16,7 +16,8 @@ import (
 func ExampleColumnNames() {
 	pool, err := sql.Open("sqlite3", "file:columns?mode=memory&cache=shared")
 	if err == nil {
-		_, err = pool.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER)")
+		_, err = pool.Exec("CREATE TABLE customers (id INTEGER PRIMARY KEY); CREATE TABLE orders (id INTEGER PRIMARY KEY, " +
+			"customer INTEGER)")
 	}
 	if err != nil {
 		fmt.Println(err)

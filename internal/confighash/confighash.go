@@ -40,7 +40,9 @@ func fieldsOf(w io.Writer, v reflect.Value, shared bool, path []reflect.Value) {
 		}
 	}
 	if kind == reflect.Pointer || kind == reflect.Map || kind == reflect.Slice {
-		if slices.ContainsFunc(path, func(p reflect.Value) bool { return p.Type() == v.Type() && p.Pointer() == v.Pointer() }) {
+		if slices.ContainsFunc(path, func(p reflect.Value) bool {
+			return p.Type() == v.Type() && p.Pointer() == v.Pointer()
+		}) {
 			io.WriteString(w, "itself")
 			return
 		}

@@ -23,7 +23,8 @@ import (
 // with a NATURAL JOIN one of the same name on both sides of the mandatory join.
 // Nor does it report a view of which only the rows are counted: a table or view that the text names counts as read.
 //
-// Every strategy.Checker has this check for the corrections of its Task, and the engine makes it once more on the winner.
+// Every strategy.Checker has this check for the corrections of its Task, and the engine makes it once more on the
+// winner.
 type Check []session.Correction
 
 // Check implements exec.Check.
@@ -45,12 +46,14 @@ func (l Check) Check(ctx context.Context, s *exec.Runner, c *exec.Checked) error
 	r := reads{tables: c.Analysis.Tables, standard: known.Default, outline: c.Statement.Outline()}
 	for _, t := range c.Statement.Tables() { // the engine is silent about a view of which only the rows are counted
 		if t.Base() {
-			r.tables = append(r.tables[:len(r.tables):len(r.tables)], exec.TableRead{Schema: cmp.Or(t.Schema, r.standard), Table: t.Name})
+			r.tables = append(r.tables[:len(r.tables):len(r.tables)], exec.TableRead{Schema: cmp.Or(t.Schema, r.standard),
+				Table: t.Name})
 		}
 	}
 	for i, x := range l {
 		if wrong := r.against(x); wrong != "" {
-			return &exec.InvalidError{Fault: "constraint", Message: prompttext.OneLine(l[i].String()) + "; the statement " + wrong}
+			return &exec.InvalidError{Fault: "constraint", Message: prompttext.OneLine(l[i].String()) + "; the statement " +
+				wrong}
 		}
 	}
 	return nil
@@ -96,7 +99,9 @@ func (r reads) against(c session.Correction) string {
 		named := func(name string) bool { return schema.EqualFold(name, column.Column) }
 		tables := r.of(column.Table)
 		compared := natural || slices.ContainsFunc(r.outline.Using, named)
-		if !slices.ContainsFunc(tables, func(t exec.TableRead) bool { return compared || slices.ContainsFunc(t.Columns, named) }) {
+		if !slices.ContainsFunc(tables, func(t exec.TableRead) bool {
+			return compared || slices.ContainsFunc(t.Columns, named)
+		}) {
 			missing = append(missing, column.String())
 		}
 	}

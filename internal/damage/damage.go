@@ -1,5 +1,5 @@
-// Package damage changes a file that a program trusts later, in every way that a disk or a person may, and checks what a
-// reader makes of it.
+// Package damage changes a file that a program trusts later, in every way that a disk or a person may, and checks what
+// a reader makes of it.
 package damage
 
 import (
@@ -32,8 +32,8 @@ type Store struct {
 // most is how many bytes of a file are changed each.
 const most = 1500
 
-// Check changes the file and ends with the file as it was. What is read of a changed file are the records that were written;
-// where one of them is left out, an error or a warning names the file.
+// Check changes the file and ends with the file as it was. What is read of a changed file are the records that were
+// written; where one of them is left out, an error or a warning names the file.
 func (s Store) Check(t *testing.T) {
 	t.Helper()
 	if s.Name == "" {
@@ -142,17 +142,21 @@ func (s Store) changes(good []byte) (all []change) {
 		}
 	}
 	for _, end := range []string{"\r\n", "\n\n", " ", "x", "}", "\x00"} {
-		all = append(all, change{why: fmt.Sprintf("the end %q", end), text: append(bytes.TrimSuffix(bytes.Clone(good), []byte("\n")), end...)})
+		all = append(all, change{why: fmt.Sprintf("the end %q", end),
+			text: append(bytes.TrimSuffix(bytes.Clone(good), []byte("\n")), end...)})
 	}
 	all = append(all, change{why: "an empty file", earlier: true})
-	lines := slices.DeleteFunc(bytes.SplitAfter(good, []byte("\n")), func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 })
+	lines := slices.DeleteFunc(bytes.SplitAfter(good, []byte("\n")), func(line []byte) bool {
+		return len(bytes.TrimSpace(line)) == 0
+	})
 	if len(lines) < 2 {
 		return all
 	}
 	last := len(lines) - 1
 	twice := slices.Concat(good, lines[last])
 	lines[last-1], lines[last] = lines[last], lines[last-1]
-	return append(all, change{why: "the last record twice", text: twice}, change{why: "moved records", text: bytes.Join(lines, nil), moved: true})
+	return append(all, change{why: "the last record twice", text: twice},
+		change{why: "moved records", text: bytes.Join(lines, nil), moved: true})
 }
 
 // cut is the file without what stands behind at.

@@ -1,4 +1,5 @@
-// Package dbtest has what tests of packages on databases share. Suites of dialects are in exec/exectest and internal/dialecttest.
+// Package dbtest has what tests of packages on databases share. Suites of dialects are in exec/exectest and
+// internal/dialecttest.
 package dbtest
 
 import (
@@ -43,8 +44,10 @@ INSERT INTO orders VALUES (1, 1, 2.5);
 var DenyColumn = exec.Policy{DenyColumns: []string{"users.password"}}
 
 // Crossed are the 5^14 rows of a join of the table t of [Fixture] with itself.
-const Crossed = " FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS JOIN t AS x5 CROSS JOIN t AS x6" +
-	" CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS JOIN t AS y2 CROSS JOIN t AS y3"
+const Crossed = " FROM t AS x0 CROSS JOIN t AS x1 CROSS JOIN t AS x2 CROSS JOIN t AS x3 CROSS JOIN t AS x4 CROSS " +
+	"JOIN t AS x5 CROSS JOIN t AS x6" +
+	" CROSS JOIN t AS x7 CROSS JOIN t AS x8 CROSS JOIN t AS x9 CROSS JOIN t AS y0 CROSS JOIN t AS y1 CROSS " +
+	"JOIN t AS y2 CROSS JOIN t AS y3"
 
 // Endless counts six billion rows: an exectest.Engine.Endless for an engine that takes long for that.
 const Endless = "SELECT count(*)" + Crossed

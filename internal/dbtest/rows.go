@@ -57,9 +57,10 @@ type RowsOf struct {
 	Fence          string            // Policy.Fence
 }
 
-// CompareRows runs statements under rules about rows, and without rules on a copy that has no other rows: each is refused, does
-// not compile, or gives the same on both, and no error, warning or plan of it has a value of a row that the rules hide. It
-// returns how many were answered. open makes a database of a script and returns what makes DBs on it.
+// CompareRows runs statements under rules about rows, and without rules on a copy that has no other rows: each is
+// refused, does not compile, or gives the same on both, and no error, warning or plan of it has a value of a row that
+// the rules hide. It returns how many were answered. open makes a database of a script and returns what makes DBs on
+// it.
 func CompareRows(
 	t testing.TB, open func(testing.TB, string) func(exec.Config) (*exec.DB, error), of RowsOf, statements []string,
 ) (answered int, err error) {

@@ -19,9 +19,9 @@ import (
 
 // Columns has a model describe columns: one sentence each, of at most 200 characters.
 //
-// It asks one table after the other, in the order of the schema, with one call for 25 columns, at temperature 0. Columns
-// that the reply leaves out get a call each. A reply that cannot be read is asked for once more by [llm.Ask]; so a table
-// of n columns costs ⌈n÷25⌉ calls, and at most 2·⌈n÷25⌉ + 2·n.
+// It asks one table after the other, in the order of the schema, with one call for 25 columns, at temperature 0.
+// Columns that the reply leaves out get a call each. A reply that cannot be read is asked for once more by [llm.Ask];
+// so a table of n columns costs ⌈n÷25⌉ calls, and at most 2·⌈n÷25⌉ + 2·n.
 //
 // The prompt has names, types, keys and descriptions of the table, and up to 5 stored values a column of at most 40
 // characters, from [exec.DB.Profile], but none of columns marked Sensitive. Tables whose names start with "sqlite_" are
@@ -29,9 +29,10 @@ import (
 //
 // Safe for concurrent use, but not for two calls with one File.
 type Columns struct {
-	Model         llm.Model // it writes the descriptions; required. An llm.BudgetTracker around it bounds what a call of Describe costs
-	File          string    // JSON file that keeps the descriptions; "": they are only returned
-	WithoutValues bool      // shows no stored value to the model, and profiles nothing
+	// it writes the descriptions; required. An llm.BudgetTracker around it bounds what a call of Describe costs
+	Model         llm.Model
+	File          string // JSON file that keeps the descriptions; "": they are only returned
+	WithoutValues bool   // shows no stored value to the model, and profiles nothing
 
 	// Progress is called when a table is done, with whether it has a description now, the number of tables that are
 	// done and of those to be asked. nil: nobody is told.
@@ -54,19 +55,21 @@ const (
 	columnsPerCall = 25
 )
 
-// Describe describes the columns of s that have no description yet, and returns what the file holds then. A nil s is the
-// schema that db has. What the policy of db denies is left out. Titles and descriptions of s are shown to the model: see
+// Describe describes the columns of s that have no description yet, and returns what the file holds then. A nil s is
+// the schema that db has. What the policy of db denies is left out. Titles and descriptions of s are shown to the
+// model: see
 // [schema.Schema.Describe].
 //
 // A column is asked about if the file has neither a text nor a failure for it, and again if its table changed and no
 // person wrote a text. A description that a model fails to give is empty, with the reason in Failed. The file is
-// replaced as a whole after each table and on disk when Describe goes on, so it is complete at every moment. A person may
-// edit it meanwhile. Nothing is ever taken out of it. Notes, which are warnings of the trace too, say what a person
+// replaced as a whole after each table and on disk when Describe goes on, so it is complete at every moment. A person
+// may edit it meanwhile. Nothing is ever taken out of it. Notes, which are warnings of the trace too, say what a person
 // should know: that the file was written for another schema or by another model, or what could not be shown.
 //
 // The error is a [*FileError] if the file cannot be used, as a rule before any call. A spent budget, the end of ctx, a
-// refused key, two tables in a row without a reply and 18 calls in a row without a description ([ErrFruitless]) end it early. Then and after any other call that failed, the error
-// says so beside what was described, and another call of Describe goes on.
+// refused key, two tables in a row without a reply and 18 calls in a row without a description ([ErrFruitless]) end it
+// early. Then and after any other call that failed, the error says so beside what was described, and another call of
+// Describe goes on.
 func (c Columns) Describe(ctx context.Context, db *exec.DB, s *schema.Schema) (schema.DescriptionFile, error) {
 	if c.Model == nil || db == nil {
 		return schema.DescriptionFile{}, errors.New("describe: Columns needs a Model and a database")
@@ -145,9 +148,11 @@ func (c Columns) describe(ctx context.Context, db *exec.DB, s *schema.Schema, k 
 				c.Progress(job.name, slices.ContainsFunc(job.keys, has), i+1, len(jobs))
 			}
 			continue
-		case ctx.Err() != nil, errors.Is(err, llm.ErrBudget), errors.Is(err, ErrFruitless), errors.As(err, new(*FileError)), silent > 1,
+		case ctx.Err() != nil, errors.Is(err, llm.ErrBudget), errors.Is(err, ErrFruitless), errors.As(err, new(*FileError)),
+			silent > 1,
 			errors.As(err, &refused) && refused.Status >= 401 && refused.Status <= 403:
-			return fmt.Errorf("describe: table %s: %w (%d of %d tables are done; another call goes on)", job.name, err, i-len(failed), len(jobs))
+			return fmt.Errorf("describe: table %s: %w (%d of %d tables are done; another call goes on)", job.name, err,
+				i-len(failed), len(jobs))
 		}
 		failed = append(failed, fmt.Errorf("describe: table %s: %w", job.name, err))
 	}
@@ -180,7 +185,8 @@ func profile(ctx context.Context, db *exec.DB, s *schema.Schema, jobs []job) (*s
 // table asks about the columns of one table. The error is that of a call or of the file; the table is done without one.
 func (c Columns) table(ctx context.Context, db *exec.DB, t *schema.Table, job job, k *keeper, silent *int) (err error) {
 	ctx, span := trace.Start(ctx, "describe",
-		trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(job.name.String())}, trace.Attr{Key: "columns", Value: len(job.columns)})
+		trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(job.name.String())},
+		trace.Attr{Key: "columns", Value: len(job.columns)})
 	defer func() {
 		span.Fail(err)
 		span.End()
@@ -233,13 +239,15 @@ func (c Columns) table(ctx context.Context, db *exec.DB, t *schema.Table, job jo
 	return nil
 }
 
-// ask returns the descriptions that one call gave, by the places of their columns, and why there are not more. The error
-// is that of a call without a reply.
-func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns []int) (texts map[int]string, reason string, err error) {
+// ask returns the descriptions that one call gave, by the places of their columns, and why there are not more. The
+// error is that of a call without a reply.
+func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns []int) (texts map[int]string,
+	reason string, err error) {
 	exact := 0.0
 	texts = map[int]string{}
 	_, err = llm.Ask(ctx, c.Model, llm.Request{
-		Messages: c.messages(db, t, columns), Purpose: purposeDescribe, Temperature: &exact, MaxTokens: new(300 + 80*len(columns)),
+		Messages: c.messages(db, t, columns), Purpose: purposeDescribe, Temperature: &exact,
+		MaxTokens: new(300 + 80*len(columns)),
 	}, func(reply map[string]any) error {
 		if texts = read(reply, db, t, columns); len(texts) == 0 {
 			return errors.New("no key of the object is a listed column with a sentence")
@@ -259,8 +267,8 @@ func (c Columns) ask(ctx context.Context, db *exec.DB, t *schema.Table, columns 
 	return texts, "the reply has no sentence for it", err
 }
 
-// read returns the sentences of a reply for columns, by their places. Names may be quoted, in another case or behind the
-// name of the table, and stand in an object of their own.
+// read returns the sentences of a reply for columns, by their places. Names may be quoted, in another case or behind
+// the name of the table, and stand in an object of their own.
 func read(reply map[string]any, db *exec.DB, t *schema.Table, columns []int) map[int]string {
 	texts := map[int]string{}
 	for _, fold := range []func(string) string{func(name string) string { return name }, schema.FoldCase} {

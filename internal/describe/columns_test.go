@@ -27,13 +27,16 @@ import (
 func TestDescribeTwice(t *testing.T) {
 	db, model := dbOf(t, strategytest.ShopSQL, exec.Policy{}), &writer{}
 	var told []string
-	c := describe.Columns{Model: llm.Named("m", model), File: filepath.Join(t.TempDir(), "d.json"), Progress: func(table schema.TableName, _ bool, done, of int) {
-		told = append(told, fmt.Sprint(table, " ", done, "/", of))
-	}}
+	c := describe.Columns{Model: llm.Named("m", model), File: filepath.Join(t.TempDir(), "d.json"),
+		Progress: func(table schema.TableName, _ bool, done, of int) {
+			told = append(told, fmt.Sprint(table, " ", done, "/", of))
+		}}
 	first := run(t, c, db, nil)
-	golden.Equal(t, []string{"customers: id name country", "orders: id customer_id total"}, model.take(), "one call a table, in order")
+	golden.Equal(t, []string{"customers: id name country", "orders: id customer_id total"}, model.take(),
+		"one call a table, in order")
 	golden.Equal(t, []string{"customers 1/2", "orders 2/2"}, told, "progress")
-	if req := model.reqs[0]; req.Temperature == nil || *req.Temperature != 0 || req.MaxTokens == nil || req.Purpose != "describe" {
+	if req := model.reqs[0]; req.Temperature == nil || *req.Temperature != 0 || req.MaxTokens == nil ||
+		req.Purpose != "describe" {
 		t.Errorf("the request is %+v", req)
 	}
 	before := testutil.Value(os.ReadFile(c.File))(t)
@@ -41,7 +44,8 @@ func TestDescribeTwice(t *testing.T) {
 	if asked := model.take(); len(asked) > 0 {
 		t.Errorf("asked again: %q", asked)
 	}
-	if diff := cmp.Diff(first, second); diff != "" || len(texts(second)) != 6 || second.Model != "m" || second.Schema == "" {
+	if diff := cmp.Diff(first, second); diff != "" || len(texts(second)) != 6 || second.Model != "m" ||
+		second.Schema == "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 	if after, _ := os.ReadFile(c.File); string(after) != string(before) {
@@ -82,32 +86,45 @@ func TestDescribeReplies(t *testing.T) {
 		want    []string
 		err     string
 	}{
-		{"fences, prose and a comma", []string{"Sure:\n```json\n{\"a\": \"The first.\", \"b\": \"The second.\",}\n```"}, []string{"t: a b"},
+		{"fences, prose and a comma", []string{"Sure:\n```json\n{\"a\": \"The first.\", \"b\": \"The second.\",}\n```"},
+			[]string{"t: a b"},
 			[]string{"t.a: The first.", "t.b: The second."}, ""},
-		{"an object of its own, names in other spellings", []string{`{"columns": {"T.A": "The first.", "\"B\"": {"description": "The second."}}}`},
+		{"an object of its own, names in other spellings",
+			[]string{`{"columns": {"T.A": "The first.", "\"B\"": {"description": "The second."}}}`},
 			[]string{"t: a b"}, []string{"t.a: The first.", "t.b: The second."}, ""},
-		{"a name in two spellings", []string{`{"T.A": "by its table", "A": "The first.", "b": "The second."}`}, []string{"t: a b"},
+		{"a name in two spellings", []string{`{"T.A": "by its table", "A": "The first.", "b": "The second."}`},
+			[]string{"t: a b"},
 			[]string{"t.a: The first.", "t.b: The second."}, ""},
-		{"lines, tags and 10 kB", []string{`{"a": "One\n### Question\u202e two ` + "```" + ` <|im_start|>", "b": "` + strings.Repeat("x", 10_000) + `"}`},
-			[]string{"t: a b"}, []string{"t.a: One ### Question two ''' ‹|im_start|>", "t.b: " + strings.Repeat("x", 199) + "…"}, ""},
+		{"lines, tags and 10 kB", []string{`{"a": "One\n### Question\u202e two ` + "```" + ` <|im_start|>", "b": "` +
+			strings.Repeat("x", 10_000) + `"}`},
+			[]string{"t: a b"}, []string{"t.a: One ### Question two ''' ‹|im_start|>", "t.b: " + strings.Repeat("x", 199) + "…"},
+			""},
 		{"a column that is missing", []string{`{"a": "The first."}`, `{"b": "The second."}`}, []string{"t: a b", "t: b"},
 			[]string{"t.a: The first.", "t.b: The second."}, ""},
-		{"a column that stays missing", []string{`{"a": "The first.", "b": null}`, `{"a": "The first."}`}, []string{"t: a b", "t: b", "t: b"},
+		{"a column that stays missing", []string{`{"a": "The first.", "b": null}`, `{"a": "The first."}`},
+			[]string{"t: a b", "t: b", "t: b"},
 			[]string{"t.a: The first.", "t.b! no key of the object is a listed column with a sentence"}, ""},
 		{"blank sentences", []string{`{"a": " \n", "b": ""}`}, []string{"t: a b", "t: a b", "t: a", "t: a", "t: b", "t: b"},
-			[]string{"t.a! no key of the object is a listed column with a sentence", "t.b! no key of the object is a listed column with a sentence"}, ""},
+			[]string{"t.a! no key of the object is a listed column with a sentence",
+				"t.b! no key of the object is a listed column with a sentence"}, ""},
 		{"unreadable, then each by itself", []string{"I cannot.", "No.", `{"a": "The first."}`, `{"b": "The second."}`},
 			[]string{"t: a b", "t: a b", "t: a", "t: b"}, []string{"t.a: The first.", "t.b: The second."}, ""},
-		{"a list where an object was asked", []string{`["a", "b"]`}, []string{"t: a b", "t: a b", "t: a", "t: a", "t: b", "t: b"},
+		{"a list where an object was asked", []string{`["a", "b"]`}, []string{"t: a b", "t: a b", "t: a", "t: a", "t: b",
+			"t: b"},
 			[]string{"t.a! the reply holds no JSON object", "t.b! the reply holds no JSON object"}, ""},
-		{"braces only, 1 MB", []string{strings.Repeat("{", 1<<20)}, []string{"t: a b", "t: a b", "t: a", "t: a", "t: b", "t: b"},
+		{"braces only, 1 MB", []string{strings.Repeat("{", 1<<20)}, []string{"t: a b", "t: a b", "t: a", "t: a", "t: b",
+			"t: b"},
 			[]string{"t.a! the reply holds no JSON object", "t.b! the reply holds no JSON object"}, ""},
-		{"1 MB of blanks before it", []string{strings.Repeat(" ", 1<<20) + `{"a": "x", "b": "y"}`, `{"a": "x", "b": "y"}`}, []string{"t: a b", "t: a b"},
+		{"1 MB of blanks before it", []string{strings.Repeat(" ", 1<<20) + `{"a": "x", "b": "y"}`, `{"a": "x", "b": "y"}`},
+			[]string{"t: a b", "t: a b"},
 			[]string{"t.a: x", "t.b: y"}, ""},
-		{"numbers, not sentences", []string{`{"a": 1, "b": [2]}`, `{"a": "x", "b": "y"}`}, []string{"t: a b", "t: a b"}, []string{"t.a: x", "t.b: y"}, ""},
-		{"a call that fails", []string{""}, []string{"t: a b"}, []string{"t.a! " + refused.Error(), "t.b! " + refused.Error()},
+		{"numbers, not sentences", []string{`{"a": 1, "b": [2]}`, `{"a": "x", "b": "y"}`}, []string{"t: a b", "t: a b"},
+			[]string{"t.a: x", "t.b: y"}, ""},
+		{"a call that fails", []string{""}, []string{"t: a b"},
+			[]string{"t.a! " + refused.Error(), "t.b! " + refused.Error()},
 			"describe: table t: " + refused.Error()},
-		{"a call for one column that fails", []string{`{"a": "The first."}`, ""}, []string{"t: a b", "t: b"}, []string{"t.a: The first.", "t.b! " + refused.Error()},
+		{"a call for one column that fails", []string{`{"a": "The first."}`, ""}, []string{"t: a b", "t: b"},
+			[]string{"t.a: The first.", "t.b! " + refused.Error()},
 			"describe: table t: " + refused.Error()},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -152,7 +169,8 @@ func TestDescribeEndsEarly(t *testing.T) {
 	}{
 		{"the budget is spent", func(w *writer, _ context.CancelFunc) llm.Model {
 			return llm.Chain(w, llm.Budget{Calls: 2}.Start().Middleware())
-		}, llm.ErrBudget, 2, "table t3: llm: budget spent: calls: 2 of 2, 1 needed (2 of 4 tables are done; another call goes on)", all[2:]},
+		}, llm.ErrBudget, 2, "table t3: llm: budget spent: calls: 2 of 2, 1 needed (2 of 4 tables are done; " +
+			"another call goes on)", all[2:]},
 		{"the context ends", func(w *writer, stop context.CancelFunc) llm.Model {
 			w.reply = func(call int, _ string, columns []string) (string, error) {
 				if call == 3 {
@@ -214,10 +232,12 @@ func TestDescribeWideTables(t *testing.T) {
 	}
 	db := dbOf(t, "CREATE TABLE wide ("+strings.Join(columns, ", ")+")", exec.Policy{})
 	want := []string{
-		"wide: " + strings.Join(columns[:25], " "), "wide: " + strings.Join(columns[25:50], " "), "wide: " + strings.Join(columns[50:], " "),
+		"wide: " + strings.Join(columns[:25], " "), "wide: " + strings.Join(columns[25:50], " "),
+		"wide: " + strings.Join(columns[50:], " "),
 	}
 	model := &writer{}
-	c := describe.Columns{Model: llm.Chain(model, llm.Budget{Calls: 2}.Start().Middleware()), File: filepath.Join(t.TempDir(), "d.json")}
+	c := describe.Columns{Model: llm.Chain(model, llm.Budget{Calls: 2}.Start().Middleware()),
+		File: filepath.Join(t.TempDir(), "d.json")}
 	if f, err := c.Describe(t.Context(), db, nil); !errors.Is(err, llm.ErrBudget) || len(f.Descriptions) != 50 {
 		t.Errorf("%d descriptions, %v", len(f.Descriptions), err)
 	}
@@ -234,7 +254,8 @@ func TestDescribeWhatMayBeRead(t *testing.T) {
 	const script = `CREATE TABLE open (a, secret TEXT); CREATE TABLE closed (x, y); CREATE TABLE denied (z);
 CREATE TABLE "a.b" (c); CREATE TABLE a ("b.c", d); CREATE TABLE names ("ok", "two
 lines"); CREATE VIEW seen AS SELECT a FROM open;`
-	db := dbOf(t, script, exec.Policy{DenyTables: []string{"denied"}, DenyColumns: []string{"closed.x", "closed.y", "secret"}})
+	db := dbOf(t, script, exec.Policy{DenyTables: []string{"denied"}, DenyColumns: []string{"closed.x", "closed.y",
+		"secret"}})
 	s := testutil.Value(db.Schema(t.Context()))(t)
 	with := *s // a schema of a caller may hold anything
 	with.Tables = append(slices.Clone(s.Tables), schema.Table{Name: "empty", Kind: "table"},
@@ -246,8 +267,10 @@ lines"); CREATE VIEW seen AS SELECT a FROM open;`
 		}})
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model}, db, &with)
-	golden.Equal(t, []string{"open: a", `"a.b": c`, "a: d", `names: ok two\nlines`, "seen: a", "marked: pin open"}, model.take(), "asked")
-	if last := model.reqs[len(model.reqs)-1].Messages[1].Text; strings.Contains(last, "4711") || !strings.Contains(last, "0815") {
+	golden.Equal(t, []string{"open: a", `"a.b": c`, "a: d", `names: ok two\nlines`, "seen: a", "marked: pin open"},
+		model.take(), "asked")
+	if last := model.reqs[len(model.reqs)-1].Messages[1].Text; strings.Contains(last, "4711") ||
+		!strings.Contains(last, "0815") {
 		t.Errorf("a value of a column that is marked is shown:\n%s", last)
 	}
 	golden.Equal(t, []string{
@@ -262,12 +285,14 @@ func TestDescribeLargeSchema(t *testing.T) {
 	var want []string
 	for i := range 500 {
 		name := fmt.Sprintf("t%03d", i)
-		s.Tables = append(s.Tables, schema.Table{Name: name, Kind: "table", Columns: []schema.Column{{Name: "id"}, {Name: "x"}}})
+		s.Tables = append(s.Tables,
+			schema.Table{Name: name, Kind: "table", Columns: []schema.Column{{Name: "id"}, {Name: "x"}}})
 		want = append(want, name+": id x")
 	}
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model, WithoutValues: true}, dbOf(t, "", exec.Policy{}), s)
-	if diff := cmp.Diff(want, model.take()); diff != "" || len(f.Descriptions) != 1000 || len(f.Notes) > 0 { // no row of them is read
+	// no row of them is read
+	if diff := cmp.Diff(want, model.take()); diff != "" || len(f.Descriptions) != 1000 || len(f.Notes) > 0 {
 		t.Errorf("%d descriptions, notes %q (-want +got):\n%s", len(f.Descriptions), f.Notes, diff)
 	}
 }
@@ -316,7 +341,8 @@ INSERT INTO "order ""lines""; values: x" VALUES
 func TestDescribeValues(t *testing.T) {
 	model := &writer{}
 	db := dbOf(t, "CREATE TABLE words (word TEXT); "+
-		"INSERT INTO words VALUES ('alpha'), ('bravo'), ('carol'), ('delta'), ('echoe'), ('foxtr'), ('golfx'), ('hotel')", exec.Policy{})
+		"INSERT INTO words VALUES ('alpha'), ('bravo'), ('carol'), ('delta'), ('echoe'), ('foxtr'), ('golfx'), ('hotel')",
+		exec.Policy{})
 	run(t, describe.Columns{Model: model}, db, nil)
 	shown := 0
 	for _, word := range []string{"alpha", "bravo", "carol", "delta", "echoe", "foxtr", "golfx", "hotel"} {
@@ -325,7 +351,8 @@ func TestDescribeValues(t *testing.T) {
 		}
 	}
 	if len(model.reqs) != 1 || shown != 5 {
-		t.Errorf("%d calls, which show %d values of 8; want 1 and 5\n%s", len(model.reqs), shown, model.reqs[0].Messages[1].Text)
+		t.Errorf("%d calls, which show %d values of 8; want 1 and 5\n%s", len(model.reqs), shown,
+			model.reqs[0].Messages[1].Text)
 	}
 }
 
@@ -394,8 +421,11 @@ func TestDescribeHiddenValues(t *testing.T) {
 	db := dbOf(t, "CREATE TABLE t (long, none, photo BLOB); CREATE VIEW v AS SELECT 'shown' AS word;"+
 		"INSERT INTO t VALUES ('"+strings.Repeat("long text ", 20)+"', NULL, x'0102')", exec.Policy{})
 	s := testutil.Value(db.Schema(t.Context()))(t)
-	views := s.Project(func(t *schema.Table) bool { return t.Kind == "view" }, func(*schema.Table, *schema.Column) bool { return true })
-	for of, want := range map[*schema.Schema]string{s: "long\nnone; stored values: NULL only\nphoto BLOB\n", views: "word\n"} {
+	views := s.Project(func(t *schema.Table) bool { return t.Kind == "view" }, func(*schema.Table, *schema.Column) bool {
+		return true
+	})
+	for of, want := range map[*schema.Schema]string{s: "long\nnone; stored values: NULL only\nphoto BLOB\n",
+		views: "word\n"} {
 		model := &writer{}
 		run(t, describe.Columns{Model: model}, db, of)
 		text := model.reqs[0].Messages[1].Text

@@ -19,8 +19,11 @@ func ExampleColumns() {
 	}
 	defer os.RemoveAll(dir)
 	model := &llmtest.Script{Rules: []llmtest.Rule{
-		{Contains: "### Table\ncustomers\n", Replies: llmtest.Texts(`{"id": "Number of a customer.", "name": "Name of it.", "country": "Where it is."}`)},
-		{Contains: "### Table\norders\n", Replies: llmtest.Texts(`{"id": "Number of an order.", "customer_id": "Who ordered.", "total": "What the order costs."}`)},
+		{Contains: "### Table\ncustomers\n",
+			Replies: llmtest.Texts(`{"id": "Number of a customer.", "name": "Name of it.", "country": "Where it is."}`)},
+		{Contains: "### Table\norders\n",
+			Replies: llmtest.Texts(
+				`{"id": "Number of an order.", "customer_id": "Who ordered.", "total": "What the order costs."}`)},
 	}}
 	db := strategytest.ExampleEnv(model).DB // exec.New(pool, sqlite.Dialect{}, exec.Config{})
 

@@ -40,7 +40,8 @@ type keeper struct {
 
 // open reads the file at path, if there is one.
 func open(path string) (*keeper, error) {
-	k := &keeper{path: path, file: schema.DescriptionFile{Descriptions: schema.Descriptions{}, Failed: map[string]string{}}}
+	k := &keeper{path: path, file: schema.DescriptionFile{Descriptions: schema.Descriptions{},
+		Failed: map[string]string{}}}
 	if err := k.load(); err != nil {
 		return nil, &FileError{path, err}
 	}

@@ -31,11 +31,14 @@ func TestDescribeEdited(t *testing.T) {
 		{"edited in place", "What total means.", "In euros.", nil,
 			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.", "orders.total: [In euros.]"}},
 		{"a text beside it", `"described": "What total`, `"text": "In euros.", "described": "What total`, nil,
-			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.", "orders.total: What total means.", "orders.total: [In euros.]"}},
+			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.",
+				"orders.total: What total means.", "orders.total: [In euros.]"}},
 		{"emptied", `"What total means."`, `""`, []string{"orders: total"},
-			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.", "orders.total: What total means."}},
+			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.",
+				"orders.total: What total means."}},
 		{"another case", `"orders.total"`, `"Orders.TOTAL"`, nil,
-			[]string{"Orders.TOTAL: What total means.", "orders.customer_id: What customer_id means.", "orders.id: What id means."}},
+			[]string{"Orders.TOTAL: What total means.", "orders.customer_id: What customer_id means.",
+				"orders.id: What id means."}},
 		{"a name that is not there", `"orders.total"`, `"orders.turnover"`, []string{"orders: total"},
 			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.",
 				"orders.total: What total means.", "orders.turnover: What total means."}},
@@ -66,8 +69,10 @@ func TestDescribeEditedMeanwhile(t *testing.T) {
 		want      []string
 		err       bool
 	}{
-		{"a text of a column that is being asked about", `{"descriptions": {"orders.total": {"text": "In euros.", "title": "turnover"}}}`,
-			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.", "orders.total: [In euros.]"}, false},
+		{"a text of a column that is being asked about",
+			`{"descriptions": {"orders.total": {"text": "In euros.", "title": "turnover"}}}`,
+			[]string{"orders.customer_id: What customer_id means.", "orders.id: What id means.", "orders.total: [In euros.]"},
+			false},
 		{"a slip of the pen", `{"descriptions": {"orders.total": {"text": "In euros.",}}}`, nil, true},
 	} {
 		model := &writer{}
@@ -86,7 +91,8 @@ func TestDescribeEditedMeanwhile(t *testing.T) {
 			}
 			continue
 		}
-		if diff := cmp.Diff(tc.want, texts(f)); diff != "" || err != nil || fault != nil || !strings.Contains(string(after), "turnover") {
+		if diff := cmp.Diff(tc.want, texts(f)); diff != "" || err != nil || fault != nil ||
+			!strings.Contains(string(after), "turnover") {
 			t.Errorf("%s: %v %v\n%s", tc.why, err, fault, diff)
 		}
 	}
@@ -105,7 +111,8 @@ func TestDescribeChangedSchema(t *testing.T) {
 	changed := dbOf(t, "CREATE TABLE same (a); CREATE TABLE other (b INTEGER, c); CREATE TABLE added (e);", exec.Policy{})
 	f := testutil.Value(c.Describe(trace.NewContext(t.Context(), root), changed, nil))(t)
 	golden.Equal(t, []string{"other: b", "added: e"}, model.take(), "asked")
-	want := []string{"added.e: What e means.", "gone.d: [Mine too.]", "other.b: What b means.", "other.c: [Mine.]", "same.a: What a means."}
+	want := []string{"added.e: What e means.", "gone.d: [Mine too.]", "other.b: What b means.", "other.c: [Mine.]",
+		"same.a: What a means."}
 	golden.Equal(t, want, texts(f))
 	golden.Equal(t, []string{
 		"the file was written for another schema: what it has stays, and what is new or changed is asked",
@@ -129,7 +136,8 @@ func TestDescribeFiles(t *testing.T) {
 	}{
 		{"torn", person[:20], 0o600, nil, "the JSON ends in the middle: mend the file, or delete it"},
 		{"something else", `{"name": "x"}`, 0o600, nil, "mend the file, or delete it"},
-		{"CSV", "table,column,description\norders,total,in euros\n", 0o600, nil, "it is no JSON, and would be written over: choose another file"},
+		{"CSV", "table,column,description\norders,total,in euros\n", 0o600, nil,
+			"it is no JSON, and would be written over: choose another file"},
 		{"read-only", person, 0o400, nil, "it is read-only: choose another file, or make this one writable"},
 		{"a folder", person, 0o600, filepath.Dir, "is a directory: choose another file"},
 		{"a folder that is not there", person, 0o600, func(path string) string { return filepath.Join(path+"s", "d.json") },

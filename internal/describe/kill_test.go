@@ -127,7 +127,8 @@ func TestDescribeKilled(t *testing.T) {
 		want = append(want, env.Quote(table.Name)+": "+strings.Join(names, " "))
 	}
 	log := testutil.Value(os.ReadFile(asked))(t)
-	golden.Equal(t, want, slices.Collect(strings.SplitSeq(strings.TrimSpace(string(log)), "\n")), "each table is asked about once, in order")
+	golden.Equal(t, want, slices.Collect(strings.SplitSeq(strings.TrimSpace(string(log)), "\n")),
+		"each table is asked about once, in order")
 	model := &writer{}
 	f := run(t, describe.Columns{Model: model, File: file}, env.DB, nil)
 	if asked := model.take(); len(asked) > 0 || len(f.Descriptions) != columns {

@@ -29,8 +29,8 @@ const rules = `You document a database for people who write SQL. Its engine is %
 Reply with one JSON object and nothing else. Its keys are the names of all columns under "Columns to describe": {"name": "sentence", …}
 `
 
-// messages is the prompt about some columns of a table. Names are quoted as identifiers, values by prompttext.Literal, and
-// all other text of the database is cleaned.
+// messages is the prompt about some columns of a table. Names are quoted as identifiers, values by prompttext.Literal,
+// and all other text of the database is cleaned.
 func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Message {
 	names := db.Language().PromptQuoter()
 	list := func(columns []string) string {
@@ -67,7 +67,8 @@ func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Mes
 		}
 		b.WriteString(note("readable name", column.Title) + note("known", column.Description) + c.values(column) + "\n")
 	}
-	return []llm.Message{{Role: llm.System, Text: fmt.Sprintf(rules, db.Language().Title)}, {Role: llm.User, Text: b.String()}}
+	return []llm.Message{{Role: llm.System, Text: fmt.Sprintf(rules, db.Language().Title)},
+		{Role: llm.User, Text: b.String()}}
 }
 
 // note writes a text of people behind a name; "" for none.

@@ -20,17 +20,18 @@ func Many(n int) string {
 	for i := range n {
 		fmt.Fprintf(&script, "CREATE TABLE many%d(id INTEGER PRIMARY KEY, ref INTEGER, code VARCHAR(40) NOT NULL", i)
 		for c := 3; c < 20; c++ {
-			fmt.Fprintf(&script, ", c%d %s", c, []string{"INTEGER", "VARCHAR(40)", "DATE", "DECIMAL(10, 2)", "INTEGER DEFAULT 0"}[c%5])
+			fmt.Fprintf(&script, ", c%d %s", c, []string{"INTEGER", "VARCHAR(40)", "DATE", "DECIMAL(10, 2)",
+				"INTEGER DEFAULT 0"}[c%5])
 		}
 		fmt.Fprintf(&script, ", UNIQUE (code), FOREIGN KEY (ref) REFERENCES many%d(id));\n", max(0, i-1))
 	}
 	return script.String()
 }
 
-// Benchmark tells what the guard costs a statement, and what the default checks of one cost that is new each time: alone
-// and on one connection, without a policy and under one that denies a column, beside the bare driver; and what it takes to
-// read the schema of [Many] tables, and to see that it is the same. "least-µs" is the fastest one, which is not about what
-// else runs on the machine.
+// Benchmark tells what the guard costs a statement, and what the default checks of one cost that is new each time:
+// alone and on one connection, without a policy and under one that denies a column, beside the bare driver; and what it
+// takes to read the schema of [Many] tables, and to see that it is the same. "least-µs" is the fastest one, which is
+// not about what else runs on the machine.
 func Benchmark(b *testing.B, e exectest.Engine) {
 	const text = "SELECT u.name, t.b FROM users AS u JOIN t ON t.a = u.id WHERE u.id < %d ORDER BY u.name"
 	fixture := cmp.Or(e.Fixture, dbtest.Fixture)

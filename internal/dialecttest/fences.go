@@ -32,7 +32,8 @@ func portableFences() []Fence {
 		{"the first ones by a column", "SELECT id, txt FROM log ORDER BY val DESC LIMIT 2", false},
 		{"a list by name", "SELECT txt, val FROM log WHERE val > 0 ORDER BY txt", false},
 		{"a list", "SELECT txt FROM log WHERE txt BETWEEN 'b' AND 'd' AND val BETWEEN 1 AND 3", false},
-		{"the first one of a list", "SELECT id FROM log WHERE txt BETWEEN 'b' AND 'd' AND val BETWEEN 1 AND 3 LIMIT 1", false},
+		{"the first one of a list", "SELECT id FROM log WHERE txt BETWEEN 'b' AND 'd' AND val BETWEEN 1 AND 3 LIMIT 1",
+			false},
 		{"all rows of a table without a key", "SELECT val FROM loose LIMIT 2", false},
 		{"a join", "SELECT a.id, b.txt FROM log a JOIN log b ON b.val = a.val ORDER BY a.val LIMIT 3", false},
 		{"counts of groups", "SELECT val, count(*) AS n FROM log GROUP BY val ORDER BY n DESC LIMIT 1", false},
@@ -47,10 +48,12 @@ func portableFences() []Fence {
 	}
 }
 
-// Fences runs statements for a scope, and fails t for each that is answered with a fence or without one against what it says.
+// Fences runs statements for a scope, and fails t for each that is answered with a fence or without one against what it
+// says.
 func Fences(t *testing.T, e exectest.Engine, fences ...Fence) {
 	t.Helper()
-	policy := exec.Policy{Rows: map[string]string{"log": "team = :team", "loose": "team = :team", "pays": "team = :team AND team % 5 < 3"}}
+	policy := exec.Policy{Rows: map[string]string{"log": "team = :team", "loose": "team = :team",
+		"pays": "team = :team AND team % 5 < 3"}}
 	db, err := e.Make(t, fencesScript)(exec.Config{Policy: policy})
 	if err == nil {
 		db, err = db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": 1}}, nil)

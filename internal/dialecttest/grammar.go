@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Grammar reads a file of statements by chapter of an engine's documentation, and tries each. A line "# …" is the name of a chapter.
-// Until the line "## whole queries" each other line is an expression; "## expressions" ends whole queries. whole says what text is.
+// Grammar reads a file of statements by chapter of an engine's documentation, and tries each. A line "# …" is the name
+// of a chapter. Until the line "## whole queries" each other line is an expression; "## expressions" ends whole
+// queries. whole says what text is.
 func Grammar(t testing.TB, file string, try func(chapter, text string, whole bool)) {
 	t.Helper()
 	all, err := os.ReadFile(file)

@@ -12,10 +12,10 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Hidden runs statements for a scope on databases that differ in hidden rows alone: these are there, have other values, have
-// another key, or are gone. All that is told must be the same: verdict, message, rows in their order, columns, warnings,
-// plan, and trace without times. {V} in a statement is v.Expanded. It returns how many statements are answered, and how many
-// tell of a hidden row where the dialect has no fence.
+// Hidden runs statements for a scope on databases that differ in hidden rows alone: these are there, have other values,
+// have another key, or are gone. All that is told must be the same: verdict, message, rows in their order, columns,
+// warnings, plan, and trace without times. {V} in a statement is v.Expanded. It returns how many statements are
+// answered, and how many tell of a hidden row where the dialect has no fence.
 func Hidden(t *testing.T, e exectest.Engine, v Verdicts, statements ...string) (answered, unfencedDiffer int) {
 	t.Helper()
 	texts := make([]string, len(statements))
@@ -68,7 +68,8 @@ func everything(ctx context.Context, db *exec.DB, text string) (all string, err 
 	}
 	root.End()
 	spans, serr := root.Comparable()
-	all = fmt.Sprintf("%v\n\t%v\n\t%+v %v\n\t%+v %v\n\t%s %v", err, root.Warnings(), plan, perr, analysis, aerr, spans, serr)
+	all = fmt.Sprintf("%v\n\t%v\n\t%+v %v\n\t%+v %v\n\t%s %v", err, root.Warnings(), plan, perr, analysis, aerr, spans,
+		serr)
 	if err == nil {
 		all = fmt.Sprintf("%+v\n\t%s", *table, all)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/texttosql/texttosql/exec"
 )
 
-// Instead runs statements that are rejected, each with a part of its error that says what to write, and statements that are written
-// so.
+// Instead runs statements that are rejected, each with a part of its error that says what to write, and statements that
+// are written so.
 func Instead(t testing.TB, db *exec.DB, rejected [][2]string, run ...string) {
 	t.Helper()
 	for _, pair := range rejected {
@@ -25,8 +25,8 @@ func Instead(t testing.TB, db *exec.DB, rejected [][2]string, run ...string) {
 	}
 }
 
-// Advised runs each line of what a language says to write instead. A call of each name is rejected with the line, except for patterns
-// and the names listed, which the guard lets pass. What to write is not rejected.
+// Advised runs each line of what a language says to write instead. A call of each name is rejected with the line,
+// except for patterns and the names listed, which the guard lets pass. What to write is not rejected.
 func Advised(t testing.TB, db *exec.DB, listed ...string) {
 	t.Helper()
 	var rejected [][2]string

@@ -14,8 +14,8 @@ import (
 // kindCell is a cell of the table: an expression, and what a result shows of it.
 var kindCell = regexp.MustCompile("^`(.*)` → `(.*)`$")
 
-// Kinds holds an engine to the table "Ten kinds of values" of a page: in the column of that engine each cell has an expression and
-// what a result shows of it, and "–" where the engine has no such type.
+// Kinds holds an engine to the table "Ten kinds of values" of a page: in the column of that engine each cell has an
+// expression and what a result shows of it, and "–" where the engine has no such type.
 func Kinds(t testing.TB, db *exec.DB, page, engine string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -11,14 +11,14 @@ import (
 	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
-// Lineage looks at every place of two relations in a policy, beside a table other that is in Shared: of an upper relation,
-// whose rows come from a lower one, each with the columns shop and note, and a row ('a', 'mine') and one ('b', 'theirs') in
-// them. It fails t where the outcome is another one.
+// Lineage looks at every place of two relations in a policy, beside a table other that is in Shared: of an upper
+// relation, whose rows come from a lower one, each with the columns shop and note, and a row ('a', 'mine') and one
+// ('b', 'theirs') in them. It fails t where the outcome is another one.
 //
-// A case is why, the upper relation, the lower one, other relations that are where the upper one is, and the outcome. That
-// has one text for each place of the upper relation, in Rows, in Shared and in neither list, with bars between them, and in
-// it a word for each place of the lower one, in the same order: what both give the shop a, "all" rows, its "own", "refused";
-// or "error" where the policy is one.
+// A case is why, the upper relation, the lower one, other relations that are where the upper one is, and the outcome.
+// That has one text for each place of the upper relation, in Rows, in Shared and in neither list, with bars between
+// them, and in it a word for each place of the lower one, in the same order: what both give the shop a, "all" rows, its
+// "own", "refused"; or "error" where the policy is one.
 func Lineage(t testing.TB, e exectest.Engine, script string, cases ...[5]string) {
 	t.Helper()
 	newDB := e.Make(t, script)
@@ -68,7 +68,8 @@ func lineage(t testing.TB, newDB func(exec.Config) (*exec.DB, error), p exec.Pol
 	var words []string
 	for _, name := range names {
 		table, err := db.Query(t.Context(), "SELECT note FROM "+name+" ORDER BY note")
-		told := map[string]string{"[[mine]]": "own", "[[theirs]]": "own", "[[mine] [theirs]]": "all", "[[theirs] [theirs]]": "all"}
+		told := map[string]string{"[[mine]]": "own", "[[theirs]]": "own", "[[mine] [theirs]]": "all",
+			"[[theirs] [theirs]]": "all"}
 		switch {
 		case err == nil && told[fmt.Sprint(table.Rows)] != "":
 			words = append(words, told[fmt.Sprint(table.Rows)])

@@ -18,8 +18,8 @@ import (
 // OddNames need quotes on every engine.
 var OddNames = []string{"a b", "1a", "größe", `say "it"`, "a-b", "a.b", "a$"}
 
-// Names makes a table with a column for each keyword, which query lists, and for each name of more. A table and its column have
-// one name. It reads the column as a prompt shows it, from the server alone and through the guard.
+// Names makes a table with a column for each keyword, which query lists, and for each name of more. A table and its
+// column have one name. It reads the column as a prompt shows it, from the server alone and through the guard.
 func Names(t testing.TB, e exectest.Engine, query string, more ...string) {
 	t.Helper()
 	names := slices.Clone(more)
@@ -36,7 +36,8 @@ func Names(t testing.TB, e exectest.Engine, query string, more ...string) {
 		fmt.Fprintf(&script, "CREATE TABLE %[1]s(%[1]s VARCHAR(9));\nINSERT INTO %[1]s VALUES ('own');\n", l.Quote(name))
 	}
 	made := e.Open(t, script.String())
-	alone, pool := sql.OpenDB(made.User), sql.OpenDB(made.User) // a guard rejects connections on which others ran something
+	// a guard rejects connections on which others ran something
+	alone, pool := sql.OpenDB(made.User), sql.OpenDB(made.User)
 	defer alone.Close()
 	defer pool.Close()
 	db := testutil.Value(exec.New(pool, e.Dialect, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}))(t)
@@ -61,7 +62,8 @@ func readAsShown(t testing.TB, db *exec.DB, alone *sql.DB, table *schema.Table) 
 	text := strings.NewReplacer(
 		"{c}", names.Quote(table.Columns[0].Name), "{t}", names.Quote(table.Name), "{from}", table.TableName().Quoted(names),
 	).Replace(
-		"SELECT {c}, {t}.{c} AS n, max({c}) AS m FROM {from} WHERE {c} IN ('own') AND NOT {c} IS NULL GROUP BY {c}, {t}.{c} ORDER BY {c}")
+		"SELECT {c}, {t}.{c} AS n, max({c}) AS m FROM {from} WHERE {c} IN ('own') AND NOT {c} IS NULL GROUP BY {c}, " +
+			"{t}.{c} ORDER BY {c}")
 	var cells [3]string
 	if err := alone.QueryRowContext(t.Context(), text).Scan(&cells[0], &cells[1], &cells[2]); err != nil {
 		return fmt.Errorf("%s: %w", text, err)
@@ -79,8 +81,8 @@ func readAsShown(t testing.TB, db *exec.DB, alone *sql.DB, table *schema.Table) 
 	return nil
 }
 
-// Quotes examines statements that lack quotes around names. A case is the statement, the one that runs in its place ("": it is
-// rejected), the rule of the finding about names ("": there is none), and a reason.
+// Quotes examines statements that lack quotes around names. A case is the statement, the one that runs in its place
+// ("": it is rejected), the rule of the finding about names ("": there is none), and a reason.
 func Quotes(t testing.TB, db *exec.DB, cases [][4]string) {
 	t.Helper()
 	for _, c := range cases {

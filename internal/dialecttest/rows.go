@@ -12,9 +12,9 @@ import (
 	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
-// Rows runs statements under rules about rows, and without rules on a copy that has no other rows: each is refused, does
-// not compile, or gives the same on both, and no error, warning or plan of it has a value of a row that the rules hide. It
-// returns how many were answered, and fails t where one is not so.
+// Rows runs statements under rules about rows, and without rules on a copy that has no other rows: each is refused,
+// does not compile, or gives the same on both, and no error, warning or plan of it has a value of a row that the rules
+// hide. It returns how many were answered, and fails t where one is not so.
 func Rows(t testing.TB, e exectest.Engine, of dbtest.RowsOf, statements ...string) (answered int) {
 	t.Helper()
 	answered, err := dbtest.CompareRows(t, e.Make, of, statements)
@@ -102,8 +102,8 @@ func events(faults *exectest.Faults, f func() error) (names []string, err error)
 	return names, err
 }
 
-// RowPlans fails t where the plan of a statement under rules about rows tells of rows that they hide: it has to be the same
-// where those are gone. analyze is the statement that makes the engine count rows.
+// RowPlans fails t where the plan of a statement under rules about rows tells of rows that they hide: it has to be the
+// same where those are gone. analyze is the statement that makes the engine count rows.
 func RowPlans(t testing.TB, e exectest.Engine, analyze string) {
 	t.Helper()
 	script := dbtest.RowsScript + `CREATE TABLE bulk(id INTEGER, tenant_id INTEGER, memo VARCHAR(100));
@@ -123,8 +123,10 @@ CREATE INDEX bulk_memo ON bulk(memo);
 			t.Fatal(err)
 		}
 		for _, text := range []string{
-			"SELECT id FROM bulk WHERE memo = '-Q7-'", "SELECT b.id FROM bulk b JOIN orders o ON o.id = b.id WHERE b.memo > '-Q7'",
-			"SELECT count(*) FROM bulk WHERE id IN (SELECT id FROM orders)", "SELECT memo, count(*) FROM bulk GROUP BY memo ORDER BY 2",
+			"SELECT id FROM bulk WHERE memo = '-Q7-'", "SELECT b.id FROM bulk b JOIN orders o ON o.id = b.id " +
+				"WHERE b.memo > '-Q7'",
+			"SELECT count(*) FROM bulk WHERE id IN (SELECT id FROM orders)",
+			"SELECT memo, count(*) FROM bulk GROUP BY memo ORDER BY 2",
 		} {
 			p, err := db.Explain(t.Context(), text)
 			if err != nil || len(p.Rows) == 0 {

@@ -15,8 +15,9 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Packaged returns the text of a file that a package ships, by a path without the first slash, in a folder that the variable
-// TEXTTOSQL_SCHEMAS names or in the root of the machine. The file may be compressed. Without it the test is skipped.
+// Packaged returns the text of a file that a package ships, by a path without the first slash, in a folder that the
+// variable TEXTTOSQL_SCHEMAS names or in the root of the machine. The file may be compressed. Without it the test is
+// skipped.
 func Packaged(t testing.TB, path, pkg string) string {
 	t.Helper()
 	for _, root := range []string{os.Getenv("TEXTTOSQL_SCHEMAS"), "/"} {
@@ -33,8 +34,8 @@ func Packaged(t testing.TB, path, pkg string) string {
 	return ""
 }
 
-// Shipped looks at a database as people have them, with at least so many tables, as the verbs doctor and schema do: its user and
-// rights, and all of its tables in each form. It reads each table and each column as a prompt spells them.
+// Shipped looks at a database as people have them, with at least so many tables, as the verbs doctor and schema do: its
+// user and rights, and all of its tables in each form. It reads each table and each column as a prompt spells them.
 func Shipped(t *testing.T, db *exec.DB, least int) {
 	t.Helper()
 	testutil.OK(t, db.Ready(t.Context()))

@@ -35,11 +35,13 @@ var stacks = []stack{
 	{"ten layers of arithmetic", 10, 30, "c# + 1", "%", "SELECT * FROM % WHERE c1 > 0", 0},
 	{"ten layers of CASE", 10, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c1, c29 FROM %", 1},
 	{"ten layers of CASE, all columns", 10, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT * FROM %", 1},
-	{"ten layers of CASE, a filter", 10, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c0 FROM % WHERE c1 > 3", 0},
+	{"ten layers of CASE, a filter", 10, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%",
+		"SELECT c0 FROM % WHERE c1 > 3", 0},
 	{"sums", 6, 100, "c# * 2 + 1", "%", "SELECT sum(c1), sum(c99) FROM %", 1},
 	{"six layers of CASE", 6, 30, "CASE WHEN c# IS NULL THEN 0 ELSE c# END", "%", "SELECT c1, c29 FROM %", 1},
 	{"a UNION ALL a layer", 6, 100, "c#", "% UNION ALL SELECT * FROM @", "SELECT c1, c99 FROM %", 7},
-	{"a join a layer", 5, 60, "c#", "(SELECT p.*, q.k AS q FROM % AS p LEFT JOIN other AS q ON q.k = p.c0) AS j", "SELECT c1, c59 FROM %", 1},
+	{"a join a layer", 5, 60, "c#", "(SELECT p.*, q.k AS q FROM % AS p LEFT JOIN other AS q ON q.k = p.c0) AS j",
+		"SELECT c1, c59 FROM %", 1},
 	{"windows", 4, 50, "SUM(c#) OVER (ORDER BY c0)", "%", "SELECT c1, c49 FROM %", 1},
 	{"groups", 5, 60, "MAX(c#)", "% GROUP BY c0", "SELECT c1 FROM %", 1},
 	{"eight layers of COALESCE", 8, 250, "COALESCE(c#, 0)", "%", "SELECT * FROM %", 1},
@@ -71,8 +73,8 @@ func (s stack) script(word string) (script, statement string) {
 
 const other = "CREATE TABLE other(k INT);\n"
 
-// Stacks reads stacks of ordinary views through the guard, without and, where the dialect takes rules about rows, with one about
-// the rows of their tables.
+// Stacks reads stacks of ordinary views through the guard, without and, where the dialect takes rules about rows, with
+// one about the rows of their tables.
 func Stacks(t *testing.T, e exectest.Engine) {
 	t.Helper()
 	script, statements := other, make([]string, len(stacks))
@@ -84,7 +86,8 @@ func Stacks(t *testing.T, e exectest.Engine) {
 		ruled.Rows[word+"0"] = "c0 = :key"
 	}
 	newDB := e.Make(t, script)
-	limits := exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Minute}} // a loaded machine guards 102 views with a rule in 30 s
+	// a loaded machine guards 102 views with a rule in 30 s
+	limits := exec.Limits{Answer: exec.Bounds{Timeout: 5 * time.Minute}}
 	plain, err := dbtest.Ready(newDB(exec.Config{Limits: limits}))
 	if err != nil {
 		t.Fatal(err)
@@ -109,11 +112,12 @@ func Stacks(t *testing.T, e exectest.Engine) {
 	}
 }
 
-// BenchmarkCompile tells what the engine itself takes to compile stacks of ordinary views, and growing statements, by a name: the
-// least time, the most memory, and whether the guard refuses it. compile compiles a statement on a new connection, runs
-// nothing of it, and returns the memory that it took.
+// BenchmarkCompile tells what the engine itself takes to compile stacks of ordinary views, and growing statements, by a
+// name: the least time, the most memory, and whether the guard refuses it. compile compiles a statement on a new
+// connection, runs nothing of it, and returns the memory that it took.
 func BenchmarkCompile(
-	b *testing.B, e exectest.Engine, growing map[string]string, compile func(ctx context.Context, conn *sql.Conn, text string) (bytes int64, err error),
+	b *testing.B, e exectest.Engine, growing map[string]string, compile func(ctx context.Context, conn *sql.Conn,
+		text string) (bytes int64, err error),
 ) {
 	measure := func(name, script, text string) {
 		b.Run(name, func(b *testing.B) {

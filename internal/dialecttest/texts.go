@@ -9,9 +9,10 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// SameTexts runs SELECT e AS v, CAST(e AS text) AS s for each expression e, and reports those whose value does not read as the text
-// that the engine itself writes. cast writes the cast. A bool may be true, t or 1, a float may have other digits of the same number,
-// the fraction of a time may lack zeros, and an instant may be written in another zone. The type of a column must have a name.
+// SameTexts runs SELECT e AS v, CAST(e AS text) AS s for each expression e, and reports those whose value does not read
+// as the text that the engine itself writes. cast writes the cast. A bool may be true, t or 1, a float may have other
+// digits of the same number, the fraction of a time may lack zeros, and an instant may be written in another zone. The
+// type of a column must have a name.
 func SameTexts(t testing.TB, db *exec.DB, cast func(expression string) string, expressions []string) {
 	t.Helper()
 	for _, e := range expressions {

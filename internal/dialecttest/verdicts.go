@@ -34,7 +34,8 @@ type Verdicts struct {
 	Same map[string]string
 }
 
-// places are where an expression {E} may stand in a statement; {R} is a condition on a key, which leads to hidden rows alone.
+// places are where an expression {E} may stand in a statement; {R} is a condition on a key, which leads to hidden rows
+// alone.
 var places = map[string]string{
 	"where":     "SELECT id FROM parcels WHERE ({E}) IS NOT NULL AND {R}",
 	"join":      "SELECT parcels.id FROM sizes JOIN parcels ON ({E}) IS NOT NULL AND {R}",
@@ -49,7 +50,8 @@ var places = map[string]string{
 	"in list":   "SELECT k, (SELECT count(*) FROM parcels WHERE ({E}) IS NOT NULL AND {R}) FROM sizes",
 	"union":     "SELECT id FROM parcels WHERE ({E}) IS NOT NULL AND {R} UNION SELECT k FROM sizes",
 	"case":      "SELECT id FROM parcels WHERE CASE WHEN ({E}) IS NOT NULL THEN true END AND {R}",
-	"window":    "SELECT id FROM (SELECT id, bad, row_number() OVER (PARTITION BY bad, ({E}) IS NULL ORDER BY id) AS v FROM parcels) AS q WHERE {R}",
+	"window": "SELECT id FROM (SELECT id, bad, row_number() OVER (PARTITION BY bad, ({E}) IS NULL ORDER BY id) AS v " +
+		"FROM parcels) AS q WHERE {R}",
 	"order":     "SELECT id FROM parcels WHERE {R} ORDER BY ({E}) IS NULL, id",
 	"list":      "SELECT id, ({E}) FROM parcels WHERE {R}",
 	"alias":     "SELECT id, bad, ({E}) AS v FROM parcels WHERE {R} ORDER BY v",
@@ -93,14 +95,15 @@ func (v Verdicts) script() string {
 		"INSERT INTO parcels(id, team) SELECT 20000 + a.k + 10 * b.k + 100 * c.k, 1 FROM sizes a, sizes b, sizes c;\n"
 }
 
-// verdictDB makes one database. bad is the key of its hidden rows, 0 for none, and turn says by how many rows their values
-// are shifted.
+// verdictDB makes one database. bad is the key of its hidden rows, 0 for none, and turn says by how many rows their
+// values are shifted.
 func verdictDB(t testing.TB, e exectest.Engine, v Verdicts, script string, bad, turn int) *exec.DB {
 	t.Helper()
 	for k, row := range v.Rows {
 		script += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 1, 3, %s);\n", v.columns(), 5001+k, row)
 		if bad > 0 {
-			script += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 2, %d, %s);\n", v.columns(), 1001+k, bad, v.Rows[(k+turn)%len(v.Rows)])
+			script += fmt.Sprintf("INSERT INTO parcels(%s) VALUES (%d, 2, %d, %s);\n", v.columns(), 1001+k, bad,
+				v.Rows[(k+turn)%len(v.Rows)])
 		}
 	}
 	policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team"}, Shared: []string{"sizes"}}
@@ -115,8 +118,8 @@ func verdictDB(t testing.TB, e exectest.Engine, v Verdicts, script string, bad, 
 	return db
 }
 
-// Listed runs statements on the rows that make things fail; no rule hides any of them: those that run without a fence must not
-// fail. It returns how many ran so.
+// Listed runs statements on the rows that make things fail; no rule hides any of them: those that run without a fence
+// must not fail. It returns how many ran so.
 func Listed(t *testing.T, e exectest.Engine, v Verdicts, conditions ...string) int {
 	t.Helper()
 	dbs := newVerdictDBs(t, e, v, nil)
@@ -148,7 +151,8 @@ func Conditions(columns, constants []string) (all []string) {
 			for _, operator := range []string{"=", "<>", "<", ">=", "LIKE"} {
 				all = append(all, a+" "+operator+" "+b)
 			}
-			all = append(all, a+" BETWEEN "+b+" AND "+a, a+" NOT IN ("+b+", NULL)", "NOT "+a+" = "+b+" OR "+a+" IS NULL", "("+a+" < "+b+") IS TRUE",
+			all = append(all, a+" BETWEEN "+b+" AND "+a, a+" NOT IN ("+b+", NULL)", "NOT "+a+" = "+b+" OR "+a+" IS NULL",
+				"("+a+" < "+b+") IS TRUE",
 				"EXISTS (SELECT 1 FROM sizes WHERE "+a+" = "+b+")", a+" IN (SELECT "+b+" FROM parcels)",
 				"id IN (SELECT max(id) FROM parcels GROUP BY "+a+" HAVING min("+a+") < "+b+")",
 				"id IN (SELECT p.id FROM parcels p JOIN sizes ON p."+a+" = "+b+")")
@@ -185,9 +189,9 @@ func toldOfAll(ctx context.Context, texts []string, dbs ...*exec.DB) [][]string 
 	return all
 }
 
-// CheckVerdicts runs each expression in each place on three databases that differ in hidden rows alone: the result must be the
-// same. Expressions that never fail stand in WHERE alone, and of those that do not compile, which no row changes, one in ten
-// is compared. Without the fence of the dialect, the outcome has to differ
+// CheckVerdicts runs each expression in each place on three databases that differ in hidden rows alone: the result must
+// be the same. Expressions that never fail stand in WHERE alone, and of those that do not compile, which no row
+// changes, one in ten is compared. Without the fence of the dialect, the outcome has to differ
 // in each place that has no reason in Same. The race detector shows nothing here, and the test takes minutes with it.
 func CheckVerdicts(t *testing.T, e exectest.Engine, v Verdicts) {
 	t.Helper()

@@ -1,5 +1,6 @@
-// Package dialogue has the words of a session's record that only our own code compares: states in which a question runs, kinds of
-// turns, of questions to the user and of corrections. Package session documents them at the fields that hold them.
+// Package dialogue has the words of a session's record that only our own code compares: states in which a question
+// runs, kinds of turns, of questions to the user and of corrections. Package session documents them at the fields that
+// hold them.
 package dialogue
 
 // The states of a session whose question runs.

@@ -9,7 +9,8 @@ import (
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
-// TestRootPage: what "go doc" shows of the package stays short enough to find New in it. A Question is no option: WithID and WithUser are.
+// TestRootPage: what "go doc" shows of the package stays short enough to find New in it. A Question is no option:
+// WithID and WithUser are.
 func TestRootPage(t *testing.T) {
 	page := string(testutil.Value(os.ReadFile("internal/apitext/testdata/texttosql.txt"))(t))
 	options := regexp.MustCompile(`(?m)^func With.*`).FindAllString(page, -1)
@@ -21,7 +22,8 @@ func TestRootPage(t *testing.T) {
 			t.Errorf("a third kind of option: %s", o)
 		}
 	}
-	for _, elsewhere := range []string{"FailureClass", "StateError", "InterruptedError", "ErrNotStandalone", "ErrForgotten"} {
+	for _, elsewhere := range []string{"FailureClass", "StateError", "InterruptedError", "ErrNotStandalone",
+		"ErrForgotten"} {
 		if strings.Contains(page, elsewhere) {
 			t.Errorf("%s stands between a reader and New", elsewhere)
 		}

@@ -34,7 +34,8 @@ import (
 func TestDocsShowCompiledCode(t *testing.T) {
 	var sources []string
 	for _, name := range []string{
-		"internal/docstest/readme_test.go", "internal/docstest/docs_test.go", "internal/docstest/guide_test.go", "internal/docstest/pages_test.go",
+		"internal/docstest/readme_test.go", "internal/docstest/docs_test.go", "internal/docstest/guide_test.go",
+		"internal/docstest/pages_test.go",
 		"strategy/strategy.go", "exec/exectest/example_test.go", "llm/openai/example_test.go",
 		"examples/guard/main.go", "examples/guard/server.go",
 	} {
@@ -175,9 +176,11 @@ func TestDocsLinkToFiles(t *testing.T) {
 	}
 }
 
-// TestMap: docs/README.md has a link to every page, docs/benchmarks.md to every page of figures, and the list of the site has the former.
+// TestMap: docs/README.md has a link to every page, docs/benchmarks.md to every page of figures, and the list of the
+// site has the former.
 func TestMap(t *testing.T) {
-	index := string(testutil.Value(os.ReadFile("docs/README.md"))(t)) + string(testutil.Value(os.ReadFile("docs/benchmarks.md"))(t))
+	index := string(testutil.Value(os.ReadFile("docs/README.md"))(t)) +
+		string(testutil.Value(os.ReadFile("docs/benchmarks.md"))(t))
 	site := string(testutil.Value(os.ReadFile(".ci/site/mkdocs.yml"))(t))
 	for _, name := range pages(t) {
 		page := strings.TrimPrefix(name, "docs/")
@@ -196,7 +199,8 @@ func TestTroubleshooting(t *testing.T) {
 	for _, err := range []error{
 		llm.ErrBudget, context.DeadlineExceeded, exec.ErrBusy, session.ErrStale,
 		&llm.Error{Class: llm.ClassPermanent, Status: http.StatusUnauthorized}, &llm.Error{Class: llm.ClassRateLimit},
-		&llm.Error{Class: llm.ClassOverloaded}, &llm.Error{Class: llm.ClassContextTooLong}, &llm.Error{Class: llm.ClassRefused},
+		&llm.Error{Class: llm.ClassOverloaded}, &llm.Error{Class: llm.ClassContextTooLong},
+		&llm.Error{Class: llm.ClassRefused},
 	} {
 		failed := failure.Of(err)
 		message, _, _ := strings.Cut(strings.TrimSuffix(failed.Message, "."), ": ") // behind it stand a provider's words
@@ -258,7 +262,8 @@ func TestWritingAStrategy(t *testing.T) {
 		Voter:    vote.Majority{Penalty: 1, MaxDoubt: doubt.Rules{}.Spread()},
 		Judge:    strategy.Rubric{}, JudgeBelow: 0.8,
 	}
-	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		in.Sections = append(in.Sections, "### Fiscal year\nIt begins in July.")
 		return strategy.Prompt{Steps: strategy.PlanFirst}.Prompt(ctx, env, in)
 	})
@@ -269,7 +274,8 @@ func TestWritingAStrategy(t *testing.T) {
 		}
 	}
 	star := always("SELECT * FROM customers")
-	if _, err := engineOn(t, db, star, careful).Ask(t.Context(), "Which customers live in the USA?"); !errors.Is(err, strategy.ErrNoCandidate) {
+	if _, err := engineOn(t, db, star, careful).Ask(t.Context(), "Which customers live in the USA?"); !errors.Is(err,
+		strategy.ErrNoCandidate) {
 		t.Errorf("a statement that fails the check was answered: %v", err)
 	}
 	elected := strategy.Func(func(ctx context.Context, env *strategy.Env, t strategy.Task) (*strategy.Outcome, error) {

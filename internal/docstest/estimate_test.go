@@ -27,9 +27,11 @@ func TestEstimateTable(t *testing.T) {
 		{"`SelfConsistency{}`", texttosql.WithStrategy(strategy.SelfConsistency{})},
 		{"`Consensus{}`", texttosql.WithStrategy(strategy.Consensus{})},
 	} {
-		got, err := testutil.Value(texttosql.New(open(t, shop), always(usa), reveal, tt.with))(t).Estimate(t.Context(), "Which customers live in the USA?")
+		got, err := testutil.Value(texttosql.New(open(t, shop), always(usa), reveal, tt.with))(t).Estimate(t.Context(),
+			"Which customers live in the USA?")
 		least, most := got.Least, got.Most
-		row := fmt.Sprintf("| %s | %d to %d | %d to %d | %d to %d |\n", tt.name, least.Calls, most.Calls, least.PromptTokens, most.PromptTokens,
+		row := fmt.Sprintf("| %s | %d to %d | %d to %d | %d to %d |\n", tt.name, least.Calls, most.Calls, least.PromptTokens,
+			most.PromptTokens,
 			5000*least.Calls, 5000*most.Calls)
 		if err != nil || !strings.Contains(string(doc), row) {
 			t.Errorf("docs/strategies.md lacks %s%v", row, err)

@@ -64,7 +64,8 @@ func Example_guideMeasure() {
 	if _, err := db.Exec(shop); err != nil {
 		log.Fatal(err)
 	}
-	const rows = "question,gold\nWho lives in the USA?,SELECT name FROM customers WHERE country = 'USA'\nHow many orders are there?,SELECT count(*) FROM orders\n"
+	const rows = "question,gold\nWho lives in the USA?,SELECT name FROM customers WHERE country = 'USA'\nHow many " +
+		"orders are there?,SELECT count(*) FROM orders\n"
 	if err := os.WriteFile(questions, []byte(rows), 0o600); err != nil {
 		log.Fatal(err)
 	}
@@ -116,7 +117,8 @@ func Example_guideBounds() {
 func respond(w http.ResponseWriter, err error) {
 	failed := failure.Of(err)
 	w.WriteHeader(failed.HTTPStatus)
-	json.NewEncoder(w).Encode(map[string]string{"class": string(failed.Class), "message": failed.Message, "advice": failed.Advice})
+	json.NewEncoder(w).Encode(map[string]string{"class": string(failed.Class), "message": failed.Message,
+		"advice": failed.Advice})
 }
 
 func Example_guideRespond() {
@@ -230,7 +232,8 @@ func TestGuideTalk(t *testing.T) {
 		{"two turns in one body", `{"id": %q, "question": "Who?"} {"question": "How many?"}`, 400},
 		{"another conversation", `{"id": "x%s", "question": "Who?"}`, 404},
 	} {
-		if status, reply := post(fmt.Sprintf(tt.body, first["id"])); status != tt.status || status == 200 && reply["id"] != first["id"] {
+		if status, reply := post(fmt.Sprintf(tt.body, first["id"])); status != tt.status || status == 200 &&
+			reply["id"] != first["id"] {
 			t.Errorf("%s: %d %v, want %d", tt.turn, status, reply, tt.status)
 		}
 	}
@@ -267,7 +270,8 @@ func Example_guideDescribe() {
 	var policy exec.Policy
 	var file io.Reader
 	descriptions, err := schema.ReadDescriptions(file) // file is the open shop.json
-	engine, err := texttosql.New(db, model, texttosql.WithPolicy(policy), texttosql.WithDescriptions(descriptions.Descriptions))
+	engine, err := texttosql.New(db, model, texttosql.WithPolicy(policy),
+		texttosql.WithDescriptions(descriptions.Descriptions))
 	_, _ = engine, err
 }
 

@@ -22,9 +22,9 @@ const module = "github.com/texttosql/texttosql"
 // exported is one exported top-level name: its folder and itself, as in "exec.Policy"; ".New" is a name of the root.
 type exported string
 
-// TestNamesHaveUsers fails for an exported name that a program in examples/, a page or an Example of another package does not
-// name, unless the signature of such a name reaches it. A constant counts as named if its type is. testdata/names.txt lists
-// the exceptions, each with its reason.
+// TestNamesHaveUsers fails for an exported name that a program in examples/, a page or an Example of another package
+// does not name, unless the signature of such a name reaches it. A constant counts as named if its type is.
+// testdata/names.txt lists the exceptions, each with its reason.
 func TestNamesHaveUsers(t *testing.T) {
 	tree := readSurface(t)
 	used := tree.namedByPages(t)
@@ -64,7 +64,8 @@ type surface struct {
 	namedByExamples map[exported]bool
 }
 
-// readSurface parses the packages that a program may import, the programs in examples/ and the Examples of all packages.
+// readSurface parses the packages that a program may import, the programs in examples/ and the Examples of all
+// packages.
 func readSurface(t *testing.T) *surface {
 	s := &surface{map[exported][]exported{}, map[exported]exported{}, map[string][]string{}, map[exported]bool{}}
 	files, err := filepath.Glob("*.go")
@@ -127,7 +128,8 @@ func (s *surface) nameAll(node ast.Node, folder string, imports map[string]strin
 	}
 }
 
-// references returns the exported names that a node mentions: bare ones of its folder, and selectors of imported packages.
+// references returns the exported names that a node mentions: bare ones of its folder, and selectors of imported
+// packages.
 func references(node ast.Node, folder string, imports map[string]string) (found []exported) {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -229,7 +231,8 @@ func TestPagesNamePublicPackages(t *testing.T) {
 	}
 }
 
-// namedByPages returns the names on pages for users: the README, docs/*.md and docs/databases. The pages of docs/lab are figures.
+// namedByPages returns the names on pages for users: the README, docs/*.md and docs/databases. The pages of docs/lab
+// are figures.
 func (s *surface) namedByPages(t *testing.T) map[exported]bool {
 	named := map[exported]bool{}
 	for _, page := range append(pages(t), "README.md") {

@@ -72,7 +72,8 @@ func TestTestingPage(t *testing.T) {
 	}
 }
 
-// TestTenantsPage runs the steps of docs/tenants.md: each tenant reads its own rows, and a question without a scope is rejected.
+// TestTenantsPage runs the steps of docs/tenants.md: each tenant reads its own rows, and a question without a scope is
+// rejected.
 func TestTenantsPage(t *testing.T) {
 	db := open(t, `CREATE TABLE customers (id INTEGER PRIMARY KEY, tenant_id INTEGER, name TEXT);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant_id INTEGER, customer_id INTEGER REFERENCES customers(id));

@@ -74,7 +74,8 @@ var (
 	endsHere = regexp.MustCompile(`[.!?:]["'”*)]*\s`)
 )
 
-// longSentences returns the sentences of a text that have more than mostWords words. A colon ends one: a list follows it.
+// longSentences returns the sentences of a text that have more than mostWords words. A colon ends one: a list follows
+// it.
 func longSentences(text string) (found []string) {
 	var paragraphs []string
 	open := false
@@ -140,7 +141,8 @@ func tracked(t *testing.T) (names []string) {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		name := lines.Text()
 		page := strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, "docs/lab/")
-		public := !strings.Contains("/"+name, "/internal/") && !strings.HasPrefix(name, "lab/") && !strings.HasPrefix(name, "examples/")
+		public := !strings.Contains("/"+name, "/internal/") && !strings.HasPrefix(name, "lab/") &&
+			!strings.HasPrefix(name, "examples/")
 		code := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && public
 		if page || code {
 			names = append(names, name)
@@ -156,7 +158,8 @@ func prose(t *testing.T, name string) string {
 		return regexp.MustCompile("(?s)```.*?```").ReplaceAllString(string(text), "")
 	}
 
-	file := testutil.Value(parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution))(t)
+	file := testutil.Value(parser.ParseFile(token.NewFileSet(), name, text,
+		parser.ParseComments|parser.SkipObjectResolution))(t)
 	var all strings.Builder
 	all.WriteString(file.Doc.Text() + "\n")
 	for _, d := range file.Decls {

@@ -118,9 +118,12 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// TestGuideModelConforms runs the conformance suite over the guide's program with a model of one's own, as it stands there.
+// TestGuideModelConforms runs the conformance suite over the guide's program with a model of one's own, as it stands
+// there.
 func TestGuideModelConforms(t *testing.T) {
-	at := slices.IndexFunc(blocks(t, "docs/guide.md", "go"), func(b string) bool { return strings.Contains(b, "func ownModel(url string)") })
+	at := slices.IndexFunc(blocks(t, "docs/guide.md", "go"), func(b string) bool {
+		return strings.Contains(b, "func ownModel(url string)")
+	})
 	if at < 0 {
 		t.Fatal("the guide has no function ownModel")
 	}
@@ -172,7 +175,8 @@ func Test(t *testing.T) {
 	}
 }
 
-// TestReadmeCommands: the two commands of the README stand in one block, with time and memory, and are those that are run.
+// TestReadmeCommands: the two commands of the README stand in one block, with time and memory, and are those that are
+// run.
 func TestReadmeCommands(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(blocks(t, "README.md", "sh")[0]), "\n")
 	if len(lines) != 2 {
@@ -239,7 +243,8 @@ func TestWorkflows(t *testing.T) {
 		t.Fatalf("%q", files)
 	}
 	for _, file := range files {
-		for _, script := range regexp.MustCompile(`\.ci/[a-z]+`).FindAllString(string(testutil.Value(os.ReadFile(file))(t)), -1) {
+		for _, script := range regexp.MustCompile(`\.ci/[a-z]+`).FindAllString(string(testutil.Value(os.ReadFile(file))(t)),
+			-1) {
 			if info, err := os.Stat(script); err != nil || info.Mode()&0o100 == 0 {
 				t.Errorf("%s calls %s: %v", file, script, err)
 			}

@@ -11,7 +11,8 @@ import (
 )
 
 // Scan is guard.QueryEach on a connection of the driver, inside of sql.Conn.Raw.
-func Scan(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error, args ...any) error {
+func Scan(ctx context.Context, driverConn any, text string, row func(scan func(dest ...any) error) error,
+	args ...any) error {
 	return Each(ctx, driverConn, text, args, func(values []driver.Value) error {
 		return row(func(dest ...any) error { return Assign(values, dest) })
 	})

@@ -16,20 +16,20 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// AugmentedPrompt is a strategy.Prompter that shows the CREATE text of each table, as the engine has it, with its first rows
-// behind it: the "augmented schema" of galah92/egtts (M10), in the prompt contract of strategy.Prompt.
+// AugmentedPrompt is a strategy.Prompter that shows the CREATE text of each table, as the engine has it, with its first
+// rows behind it: the "augmented schema" of galah92/egtts (M10), in the prompt contract of strategy.Prompt.
 //
-// Tables come by name; those whose names start with "sqlite_" are left out. Comments inside a CREATE text are cleaned as
-// prompttext.Comment does, and white space between its words is one blank or line end. Where there is none, or it holds something that must not reach a prompt, the table is written as
-// schema.DDL without values.
+// Tables come by name; those whose names start with "sqlite_" are left out. Comments inside a CREATE text are cleaned
+// as prompttext.Comment does, and white space between its words is one blank or line end. Where there is none, or it
+// holds something that must not reach a prompt, the table is written as schema.DDL without values.
 //
-// A row keeps its places, so no value is left out without a mark. A text is written as prompttext.Literal writes it; of one
-// over 50 characters the first 50, with "..." behind the quotes; "(not shown)" stands for one with control or format
-// characters, and "<blob n bytes>" for a blob.
+// A row keeps its places, so no value is left out without a mark. A text is written as prompttext.Literal writes it; of
+// one over 50 characters the first 50, with "..." behind the quotes; "(not shown)" stands for one with control or
+// format characters, and "<blob n bytes>" for a blob.
 //
-// A text over MaxChars loses the rows of the table with most characters of rows, then of the next, until it fits. It sends
-// stored values to the model, unless Env.WithoutValues is set. Rows are kept in Env.Snapshot. The zero AugmentedPrompt is ready
-// for use. Safe for concurrent use.
+// A text over MaxChars loses the rows of the table with most characters of rows, then of the next, until it fits. It
+// sends stored values to the model, unless Env.WithoutValues is set. Rows are kept in Env.Snapshot. The zero
+// AugmentedPrompt is ready for use. Safe for concurrent use.
 type AugmentedPrompt struct {
 	MaxChars int // most characters of the schema; 0 means 8,000, as published; negative: no limit
 	Rows     int // most rows of a table; 0 means 3, negative: none
@@ -38,7 +38,8 @@ type AugmentedPrompt struct {
 }
 
 // Prompt writes the messages.
-func (a AugmentedPrompt) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+func (a AugmentedPrompt) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+	error) {
 	text, err := a.Schema(ctx, env, in.Schema, in.Sample)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,8 @@ func (a AugmentedPrompt) Prompt(ctx context.Context, env *strategy.Env, in strat
 	}
 	return []llm.Message{
 		{Role: llm.System, Text: strategy.Prompt{}.System(env)},
-		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + env.Advice(in.Schema, in.Task) + in.Task.Section()},
+		{Role: llm.User, Text: "### Schema\n" + text + "\n\n" + env.ValueSection(in.Links) + env.Advice(in.Schema, in.Task) +
+			in.Task.Section()},
 	}, nil
 }
 
@@ -69,7 +71,8 @@ type plainNames struct{}
 func (plainNames) Quote(name string) string { return name }
 
 // render writes s with sample rows. The error is ctx.Err().
-func (a AugmentedPrompt) render(ctx context.Context, env *strategy.Env, s *schema.Schema, samples []schema.Sample) (schema.Rendering, error) {
+func (a AugmentedPrompt) render(ctx context.Context, env *strategy.Env, s *schema.Schema,
+	samples []schema.Sample) (schema.Rendering, error) {
 	s, left := s.Presentable()
 	ddl := schema.Renderer{Names: env, WithoutValues: true}
 	if a.Published {
@@ -111,7 +114,8 @@ type table struct {
 }
 
 // table writes t with the first sample that is of it.
-func (a AugmentedPrompt) table(env *strategy.Env, s *schema.Schema, t *schema.Table, create string, samples []schema.Sample) *table {
+func (a AugmentedPrompt) table(env *strategy.Env, s *schema.Schema, t *schema.Table, create string,
+	samples []schema.Sample) *table {
 	out := &table{name: t.TableName(), create: create}
 	isOf := func(sample schema.Sample) bool {
 		of, ok := s.Lookup(sample.Table.Schema, sample.Table.Name)

@@ -32,7 +32,8 @@ func TestAugmentedGolden(t *testing.T) {
 			got := augmented(t, env, tc.maxChars, schematest.Shop(), schematest.Samples()...)
 			text := got.Text
 			for _, x := range got.Reduced {
-				text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step, x.Columns)
+				text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step,
+					x.Columns)
 			}
 			golden.Check(t, tc.name+".golden", text+fmt.Sprintf("over budget: %t\n", got.OverBudget))
 		})
@@ -40,7 +41,8 @@ func TestAugmentedGolden(t *testing.T) {
 }
 
 // augmented writes s within a number of characters; -1: no limit.
-func augmented(tb testing.TB, env *strategy.Env, maxChars int, s *schema.Schema, samples ...schema.Sample) schema.Rendering {
+func augmented(tb testing.TB, env *strategy.Env, maxChars int, s *schema.Schema,
+	samples ...schema.Sample) schema.Rendering {
 	tb.Helper()
 	return testutil.Value(AugmentedPrompt{MaxChars: maxChars}.render(tb.Context(), env, s, samples))(tb)
 }
@@ -81,15 +83,17 @@ func TestAugmentedManyTables(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	s := &schema.Schema{}
 	for i := range 60 {
-		s.Tables = append(s.Tables, schema.Table{Name: fmt.Sprintf("table_%02d", i), Columns: []schema.Column{{Name: "id"}, {Name: "column_002"}}})
+		s.Tables = append(s.Tables, schema.Table{Name: fmt.Sprintf("table_%02d", i),
+			Columns: []schema.Column{{Name: "id"}, {Name: "column_002"}}})
 	}
 	var rows []schema.Sample
 	for i := range s.Tables {
 		table := &s.Tables[i]
 		table.Definition = "CREATE TABLE " + table.Name + "(id INTEGER PRIMARY KEY, column_002 TEXT)"
-		rows = append(rows, schema.Sample{Table: schema.TableName{Name: table.Name}, Columns: []string{"id", "column_002"}, Rows: [][]any{
-			{int64(1), "a value of some length"}, {int64(2), "another value of some length"}, {int64(3), "x"},
-		}})
+		rows = append(rows, schema.Sample{Table: schema.TableName{Name: table.Name}, Columns: []string{"id", "column_002"},
+			Rows: [][]any{
+				{int64(1), "a value of some length"}, {int64(2), "another value of some length"}, {int64(3), "x"},
+			}})
 	}
 	got := augmented(t, env, 8000, s, rows...)
 	kept := strings.Count(got.Text, "-- Sample data")
@@ -145,7 +149,8 @@ func TestAugmentedDefinition(t *testing.T) {
 	for _, tc := range []struct{ why, definition, want string }{
 		{"none: one is written", "", own},
 		{"plain", "CREATE TABLE t(c TEXT CHECK (c < 'x'))", "CREATE TABLE t(c TEXT CHECK (c < 'x'))"},
-		{"harmless comments keep their blanks", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)"},
+		{"harmless comments keep their blanks", "CREATE TABLE t(c --  a,  b\n, /* x  y */ d)",
+			"CREATE TABLE t(c --  a,  b\n, /* x  y */ d)"},
 		{"indented lines", "CREATE TABLE t (\n    c   TEXT,\n\n\t d TEXT DEFAULT 'x   y' --  keeps  its  blanks\n   )",
 			"CREATE TABLE t (\nc TEXT,\nd TEXT DEFAULT 'x   y' --  keeps  its  blanks\n)"},
 		{"Windows line ends", "CREATE TABLE t(\r\nc)", "CREATE TABLE t(\nc)"},
@@ -153,10 +158,13 @@ func TestAugmentedDefinition(t *testing.T) {
 			"quotes of all kinds", "CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])",
 			"CREATE TABLE \"t\"(`c` TEXT DEFAULT 'it''s -- no comment', [d e])",
 		},
-		{"a comment of several lines becomes one", "CREATE TABLE t(c /* a\nSYSTEM: b */)", "CREATE TABLE t(c /* a SYSTEM: b */)"},
+		{"a comment of several lines becomes one", "CREATE TABLE t(c /* a\nSYSTEM: b */)",
+			"CREATE TABLE t(c /* a SYSTEM: b */)"},
 		{"a fence in a comment", "CREATE TABLE t(c) -- ```x", "CREATE TABLE t(c) -- '''x"},
-		{"an end of comment made by what is removed", "CREATE TABLE t(c /* x *\u200b/ y */)", "CREATE TABLE t(c /* x * / y */)"},
-		{"a long comment", "CREATE TABLE t(c -- " + strings.Repeat("x", 300) + "\n)", "CREATE TABLE t(c -- " + strings.Repeat("x", 199) + "… \n)"},
+		{"an end of comment made by what is removed", "CREATE TABLE t(c /* x *\u200b/ y */)",
+			"CREATE TABLE t(c /* x * / y */)"},
+		{"a long comment", "CREATE TABLE t(c -- " + strings.Repeat("x", 300) + "\n)", "CREATE TABLE t(c -- " +
+			strings.Repeat("x", 199) + "… \n)"},
 		{"newline in a quoted name", "CREATE TABLE t(c, \"a\nb\")", own},
 		{"newline in a text", "CREATE TABLE t(c DEFAULT 'a\nb')", own},
 		{"long text", "CREATE TABLE t(c DEFAULT '" + strings.Repeat("x", 257) + "')", own},
@@ -170,7 +178,8 @@ func TestAugmentedDefinition(t *testing.T) {
 		{"too long", "CREATE TABLE t(c" + strings.Repeat(", d", 30_000) + ")", own},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: tc.definition}}}
+			s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}},
+				Definition: tc.definition}}}
 			got := augmented(t, env, -1, s)
 			golden.Equal(t, tc.want+"\n", got.Text)
 			if told := len(got.LeftOut) > 0; told != (tc.want == own && tc.definition != "") {
@@ -188,7 +197,8 @@ func FuzzDefinition(f *testing.F) {
 	f.Add("CREATE TABLE `a```([b] \"c\n\")")
 	f.Add("/*\x00*/ -- \u202e\r\n'")
 	f.Fuzz(func(t *testing.T, definition string) {
-		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}}, Definition: definition}}}
+		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "c"}},
+			Definition: definition}}}
 		text := augmented(t, env, -1, s).Text
 		odd := func(r rune) bool { return r != '\n' && r != '\t' && words.Hidden(r) }
 		if strings.Contains(text, "```") || strings.Contains(text, "</") || strings.ContainsFunc(text, odd) {

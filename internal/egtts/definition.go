@@ -15,8 +15,8 @@ import (
 const maxDefinition = 64 << 10
 
 // cleanDefinition prepares an engine's CREATE text for a prompt. Line ends become \n, and each comment is cleaned and
-// becomes one line. The rest is SQL and stays byte for byte, but for white space with isShort; fault says why it cannot be
-// shown.
+// becomes one line. The rest is SQL and stays byte for byte, but for white space with isShort; fault says why it cannot
+// be shown.
 //
 // Comments are found by the quotes and comment marks that all engines share. If an engine reads the text in another
 // way, the rules still hold for every part of it.

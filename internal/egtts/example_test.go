@@ -39,7 +39,8 @@ func ExampleMoreStored() {
 		Checks:  append(env.Checks(), &egtts.Probing{}),
 		Voter:   vote.Majority{Tie: vote.Ties(vote.PreferRows, egtts.MoreStored)},
 	}
-	out, err := probing.Generate(context.Background(), env, strategy.Task{Question: "Which customers do not live in the USA?"})
+	out, err := probing.Generate(context.Background(), env,
+		strategy.Task{Question: "Which customers do not live in the USA?"})
 	fmt.Println(out.SQL, err)
 	for _, c := range out.Candidates {
 		fmt.Println(c.Sample, c.Findings[0].Rule)
@@ -54,7 +55,8 @@ func ExampleMoreStored() {
 func ExampleAugmentedPrompt() {
 	env := strategytest.ExampleEnv(nil)
 	task := strategy.Task{Question: "Which customers live in the USA?"}
-	messages, err := egtts.AugmentedPrompt{Rows: 2}.Prompt(context.Background(), env, strategy.PromptInput{Task: task, Schema: env.Schema})
+	messages, err := egtts.AugmentedPrompt{Rows: 2}.Prompt(context.Background(), env,
+		strategy.PromptInput{Task: task, Schema: env.Schema})
 	fmt.Println(messages[1].Text, err)
 	// Output:
 	// ### Schema

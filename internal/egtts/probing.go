@@ -17,8 +17,8 @@ const (
 )
 
 // Probing is a check that looks up whether the literals of a statement are stored in the columns they are compared
-// with: strategy M13 of galah92/egtts. Each one becomes a finding, "literal-stored" or "literal-missing"; MoreStored and
-// the vote of M13 make something of them.
+// with: strategy M13 of galah92/egtts. Each one becomes a finding, "literal-stored" or "literal-missing"; MoreStored
+// and the vote of M13 make something of them.
 //
 // Looked up are strings behind =, <>, IN (each member), NOT IN, IS and a LIKE without wildcards, in either order of the
 // operands, where the text and the schema tell one column. Left out are numbers, dates, strings of digits, patterns,

@@ -15,13 +15,16 @@ import (
 // TestSlowProbe: a look-up that does not end is cut, after a second at most, and
 // says nothing about the statement; as published it counts as stored.
 func TestSlowProbe(t *testing.T) {
-	pool := strategytest.PoolOf(t, `CREATE VIEW endless AS WITH RECURSIVE n(name) AS (SELECT 'a' UNION ALL SELECT name FROM n) SELECT name FROM n`)
+	pool := strategytest.PoolOf(t,
+		`CREATE VIEW endless AS WITH RECURSIVE n(name) AS (SELECT 'a' UNION ALL SELECT name FROM n) SELECT name FROM n`)
 	dbWithin := func(timeout time.Duration) *exec.DB {
-		db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: timeout}}}))(t)
+		db := testutil.Value(exec.New(pool, sqlite.Dialect{},
+			exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: timeout}}}))(t)
 		return db
 	}
 	var limit *exec.LimitError
-	if _, err := dbWithin(0).Probe(t.Context(), "", "endless", "name", "Ada"); !errors.As(err, &limit) || limit.Max != "1s" {
+	if _, err := dbWithin(0).Probe(t.Context(), "", "endless", "name", "Ada"); !errors.As(err, &limit) ||
+		limit.Max != "1s" {
 		t.Errorf("got %v, want a limit of a second", err)
 	}
 

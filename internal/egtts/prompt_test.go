@@ -24,7 +24,8 @@ func TestAugmentedPrompt(t *testing.T) {
 		return messages[len(messages)-1].Text
 	}
 	text := last(env)
-	if !strings.Contains(text, "Ada") || !strings.Contains(text, strategytest.USATask.Evidence) || strings.Contains(text, "data from americans") {
+	if !strings.Contains(text, "Ada") || !strings.Contains(text, strategytest.USATask.Evidence) ||
+		strings.Contains(text, "data from americans") {
 		t.Errorf("the prompt is\n%s", text)
 	}
 	private := *env

@@ -18,10 +18,12 @@ import (
 func TestPublishedSchemaGolden(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	for name, limit := range map[string]int{"published_schema.golden": 8000, "published_schema_none.golden": 1} {
-		r := testutil.Value(AugmentedPrompt{MaxChars: limit, Published: true}.render(t.Context(), env, schematest.Shop(), schematest.Samples()))(t)
+		r := testutil.Value(AugmentedPrompt{MaxChars: limit, Published: true}.render(t.Context(), env, schematest.Shop(),
+			schematest.Samples()))(t)
 		text := r.Text
 		for _, x := range r.Reduced {
-			text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step, x.Columns)
+			text += fmt.Sprintf("reduced: {Schema:%s Table:%s Step:%s Columns:%d}\n", x.Table.Schema, x.Table.Name, x.Step,
+				x.Columns)
 		}
 		golden.Check(t, name, text+fmt.Sprintf("over budget: %t\n", r.OverBudget))
 	}
@@ -42,7 +44,8 @@ func TestPublishedSchemaTooLong(t *testing.T) {
 	}
 	var out strategy.Outcome
 	env.Host.Omissions.Report(t.Context(), &out.Notes)
-	if len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "60 tables shortened to fit, fewer stored values: t00, t01, t02 and 57 more") {
+	if len(out.Notes) != 1 ||
+		!strings.Contains(out.Notes[0], "60 tables shortened to fit, fewer stored values: t00, t01, t02 and 57 more") {
 		t.Errorf("%q", out.Notes)
 	}
 }

@@ -27,7 +27,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-var manyQuestions = flag.Int("questions", 1500, "questions of TestAskAllKilled; docs/lab/scale.md has the figures of 100,000")
+var manyQuestions = flag.Int("questions", 1500,
+	"questions of TestAskAllKilled; docs/lab/scale.md has the figures of 100,000")
 
 // batchAtOnce is how many questions are in flight.
 const batchAtOnce = 4
@@ -79,7 +80,10 @@ func wholeBatch(dir string, n int) (err error) {
 		return err
 	}
 	defer answers.Close()
-	if err := errors.Join(answers.Truncate(int64(len(whole))), func() error { _, err := answers.Seek(0, 2); return err }()); err != nil {
+	if err := errors.Join(answers.Truncate(int64(len(whole))), func() error {
+		_, err := answers.Seek(0, 2)
+		return err
+	}()); err != nil {
 		return err
 	}
 	first := bytes.Count(whole, []byte("\n"))
@@ -96,7 +100,8 @@ func wholeBatch(dir string, n int) (err error) {
 			each := time.Since(start) / time.Duration(done-first)
 			runtime.GC()
 			runtime.ReadMemStats(&m)
-			line, _ := json.Marshal(batchFigures{Done: done, Heap: m.HeapAlloc >> 10, RSS: memoryOf("VmRSS:"), Peak: memoryOf("VmHWM:"), Each: each.Microseconds()})
+			line, _ := json.Marshal(batchFigures{Done: done, Heap: m.HeapAlloc >> 10, RSS: memoryOf("VmRSS:"),
+				Peak: memoryOf("VmHWM:"), Each: each.Microseconds()})
 			if err := os.WriteFile(file(fmt.Sprint("figures-", 4*done/n)), line, 0o600); err != nil {
 				return err
 			}
@@ -115,7 +120,8 @@ type batchFigures struct {
 func numbered(first, n int) iter.Seq[texttosql.Question] {
 	return func(yield func(texttosql.Question) bool) {
 		for i := first; i < n; i++ {
-			if !yield(texttosql.Question{ID: strconv.Itoa(i), Text: fmt.Sprintf("How many customers are there beside number %d?", i)}) {
+			if !yield(texttosql.Question{ID: strconv.Itoa(i), Text: fmt.Sprintf("How many customers are there beside number %d?",
+				i)}) {
 				return
 			}
 		}
@@ -134,9 +140,9 @@ func memoryOf(key string) uint64 {
 	return 0
 }
 
-// TestAskAllKilled kills the process of a batch by SIGKILL ten times, twice under the race detector, anywhere: each question has its one answer in the
-// end, as in a batch that nobody killed, only calls in flight are paid again, and the memory of a batch does not grow with
-// its questions.
+// TestAskAllKilled kills the process of a batch by SIGKILL ten times, twice under the race detector, anywhere: each
+// question has its one answer in the end, as in a batch that nobody killed, only calls in flight are paid again, and
+// the memory of a batch does not grow with its questions.
 func TestAskAllKilled(t *testing.T) {
 	if text := os.Getenv("TEXTTOSQL_TEST_BATCH"); text != "" {
 		dir, n, _ := strings.Cut(text, "|")

@@ -181,8 +181,10 @@ func TestAskAllWithoutQuestions(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	// What cannot be asked is an answer like any other.
-	got = saidAll(e.AskAll(t.Context(), slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10))), 0))
-	if len(got) != 3 || !strings.Contains(got[0], "empty") || !strings.Contains(got[1], "Ada") || !strings.Contains(got[2], "the limit is 8192") {
+	got = saidAll(e.AskAll(t.Context(),
+		slices.Values(asked("", "Which customers live in the USA?", strings.Repeat("x", 9<<10))), 0))
+	if len(got) != 3 || !strings.Contains(got[0], "empty") || !strings.Contains(got[1], "Ada") ||
+		!strings.Contains(got[2], "the limit is 8192") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -288,7 +290,8 @@ func TestAskAllContext(t *testing.T) {
 			t.Errorf("%s: %v, want context.Canceled", a.Question.Text, a.Err)
 		}
 	}
-	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")), 0)); len(got) != 1 || !strings.HasSuffix(got[0], context.Canceled.Error()) {
+	if got := saidAll(e.AskAll(ctx, slices.Values(asked("quick")), 0)); len(got) != 1 ||
+		!strings.HasSuffix(got[0], context.Canceled.Error()) {
 		t.Errorf("a context that has ended: %q", got)
 	}
 	settled(t, before)
@@ -357,7 +360,8 @@ func TestAskAllGivesUp(t *testing.T) {
 		}
 		if len(answers) > tt.most+1 || last.Question.Text != "" || llm.ClassOf(last.Err) != llm.ClassPermanent ||
 			!strings.Contains(last.Err.Error(), "the batch ends here") {
-			t.Errorf("%s: %d answers, want %d at most (%s), the last of %q: %v", tt.name, len(answers), tt.most+1, tt.why, last.Question.Text, last.Err)
+			t.Errorf("%s: %d answers, want %d at most (%s), the last of %q: %v", tt.name, len(answers), tt.most+1, tt.why,
+				last.Question.Text, last.Err)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// TestAllocations compares the allocations of a warm question with the limits in testdata/allocations.txt. Lower a limit when
-// a change beats it.
+// TestAllocations compares the allocations of a warm question with the limits in testdata/allocations.txt. Lower a
+// limit when a change beats it.
 func TestAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates too")

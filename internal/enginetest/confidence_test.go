@@ -31,8 +31,8 @@ type plainQuestion struct {
 	}
 }
 
-// TestConfidence: on plain questions a right answer is agreed, a planted fault is doubted, and the right statement for its
-// question is not. README.md of the folder says how a case is judged.
+// TestConfidence: on plain questions a right answer is agreed, a planted fault is doubted, and the right statement for
+// its question is not. README.md of the folder says how a case is judged.
 func TestConfidence(t *testing.T) {
 	dir := os.Getenv("TEXTTOSQL_CONFIDENCE")
 	if dir == "" {
@@ -94,8 +94,8 @@ func plainQuestions(t *testing.T, dir string) (list []plainQuestion) {
 	return list
 }
 
-// answered asks the question, and says how sure the answer is and whether it has a warning. A question back counts as one; a
-// remark on the state of rows does not.
+// answered asks the question, and says how sure the answer is and whether it has a warning. A question back counts as
+// one; a remark on the state of rows does not.
 func (q plainQuestion) answered(t *testing.T, dir string) (confidence float64, warned bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "case.db")
@@ -107,7 +107,9 @@ func (q plainQuestion) answered(t *testing.T, dir string) (confidence float64, w
 		return llm.Response{Text: replies[0], StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, nil
 	})
 	day := testutil.Value(time.Parse(time.DateOnly, q.Clock))(t)
-	engine := testutil.Value(texttosql.New(pool, model, texttosql.WithClock(func() time.Time { return day.Add(10 * time.Hour) })))(t)
+	engine := testutil.Value(texttosql.New(pool, model, texttosql.WithClock(func() time.Time {
+		return day.Add(10 * time.Hour)
+	})))(t)
 	var res *texttosql.Result
 	var err error
 	if len(q.Turns) == 0 {
@@ -122,5 +124,7 @@ func (q plainQuestion) answered(t *testing.T, dir string) (confidence float64, w
 	if err != nil {
 		return 0, true
 	}
-	return res.Confidence, slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool { return w.Code != "state-of-rows" })
+	return res.Confidence, slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool {
+		return w.Code != "state-of-rows"
+	})
 }

@@ -27,8 +27,10 @@ func TestConfirm(t *testing.T) {
 		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
 	})
 	var store memory.VerifiedAnswers
-	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithMemory(memory.Options{VerifiedAnswers: &store}))
-	other := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}), texttosql.WithMemory(memory.Options{VerifiedAnswers: &store}))
+	e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}),
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: &store}))
+	other := engine(t, model, texttosql.WithStrategy(petsql.Strategy{}),
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: &store}))
 	testutil.OK(t, e.Confirm(t.Context(), "How many orders are there?", "SELECT count(*) FROM orders;"))
 	for _, e := range []*texttosql.Engine{e, other} {
 		prompts = nil
@@ -53,9 +55,11 @@ func TestConfirmedComeFirst(t *testing.T) {
 		prompt = req.Messages[len(req.Messages)-1].Text
 		return llm.Response{Text: "SELECT count(*) FROM customers", StopReason: llm.StopEnd}, nil
 	})
-	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there", "How many orders are there now?"} {
+	for _, configured := range []string{"How many orders are there?", "how many  ORDERS are there",
+		"How many orders are there now?"} {
 		e := engine(t, model, texttosql.WithStrategy(petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: 1}}}),
-			texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: configured, SQL: "SELECT 0"}}, VerifiedAnswers: &memory.VerifiedAnswers{}}))
+			texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: configured, SQL: "SELECT 0"}},
+				VerifiedAnswers: &memory.VerifiedAnswers{}}))
 		confirmed := strings.Replace(configured, "now", "yet", 1)
 		testutil.OK(t, e.Confirm(t.Context(), confirmed, "SELECT count(*) FROM orders"))
 		testutil.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
@@ -83,7 +87,8 @@ func TestConfirmedAnswersWeighEmptyOnes(t *testing.T) {
 	}
 	rare, usual, common := confidence(usa), confidence(""), confidence("SELECT name FROM customers WHERE id < 0")
 	if !(rare < usual && usual < common) {
-		t.Errorf("confidence %.3f where confirmed answers have rows, %.3f without any, %.3f where they have none; want each above the one before",
+		t.Errorf("confidence %.3f where confirmed answers have rows, %.3f without any, %.3f where they have none; "+
+			"want each above the one before",
 			rare, usual, common)
 	}
 }
@@ -103,7 +108,8 @@ func TestConfirmSaysWho(t *testing.T) {
 		model, calls := counted("SELECT COUNT(*) FROM orders")
 		e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithClock(test.clock),
 			texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}})))(t)
-		testutil.OK(t, e.Confirm(t.Context(), "How many customers are there?", "SELECT COUNT(*) FROM customers", texttosql.WithUser(test.user)))
+		testutil.OK(t, e.Confirm(t.Context(), "How many customers are there?", "SELECT COUNT(*) FROM customers",
+			texttosql.WithUser(test.user)))
 		res := testutil.Value(e.Ask(t.Context(), "How many customers are there?"))(t)
 		if calls.Load() != 0 || len(res.Grounds) != 1 || res.Grounds[0].String() != test.want {
 			t.Errorf("%s: %v, %d calls, want %s", test.why, res.Grounds, calls.Load(), test.want)

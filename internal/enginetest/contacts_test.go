@@ -21,7 +21,8 @@ import (
 // Stored texts of [peopleSQL]: contacts, and codes that look a little like them.
 var (
 	contacts = []string{"ada@example.com", "bo@example.com", "+49 30 1234567", "212-555-0100"}
-	codes    = []string{"SO-2024-00017", "0000123456", "2024-04-01", "1.234,50", "2024.11.0", "DE89370400440532013000", "pad@1.3.0"}
+	codes    = []string{"SO-2024-00017", "0000123456", "2024-04-01", "1.234,50", "2024.11.0", "DE89370400440532013000",
+		"pad@1.3.0"}
 )
 
 // peopleSQL makes a table with contacts and codes.
@@ -36,7 +37,8 @@ func peopleSQL() string {
 	for i := range codes {
 		columns = append(columns, fmt.Sprintf("code_%d TEXT", i))
 	}
-	return fmt.Sprintf("CREATE TABLE people (%s); INSERT INTO people VALUES %s), %s);", strings.Join(columns, ", "), values[0], values[1])
+	return fmt.Sprintf("CREATE TABLE people (%s); INSERT INTO people VALUES %s), %s);", strings.Join(columns, ", "),
+		values[0], values[1])
 }
 
 // promptsOf returns what a strategy shows to a model of people.

@@ -10,7 +10,8 @@ import (
 	"github.com/texttosql/texttosql/memory"
 )
 
-// TestContradicted: an answer that says something else than its question is doubted in words, and the words stay out of the log.
+// TestContradicted: an answer that says something else than its question is doubted in words, and the words stay out of
+// the log.
 func TestContradicted(t *testing.T) {
 	const norway = "Which customers live in Norway?"
 	var logged strings.Builder

@@ -18,7 +18,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// TestCorrectionAsText: prose is shown to the model with a warning, and does not use up a correction, whatever it names.
+// TestCorrectionAsText: prose is shown to the model with a warning, and does not use up a correction, whatever it
+// names.
 func TestCorrectionAsText(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
@@ -71,14 +72,16 @@ func TestUnchanged(t *testing.T) {
 			}
 			return llm.Response{Text: strategy.CodeBlock(reply)}, nil
 		})
-		s := converse(t, testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(5)))(t), &session.MemoryStore{}, "")
+		s := converse(t, testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(5)))(t),
+			&session.MemoryStore{}, "")
 		first := testutil.Value(s.Ask(t.Context(), "Which customers are there?"))(t)
 		res := testutil.Value(s.Correct(t.Context(), "it looks wrong"))(t, tt.why)
 		unchanged := strings.HasPrefix(res.Closing(), "Check this: the statement is the same as before the correction")
 		if unchanged != tt.unchanged || (res.Confidence < first.Confidence) != tt.unchanged {
 			t.Errorf("%s: %s %.2f, before %s %.2f", tt.why, res.Closing(), res.Confidence, first.Closing(), first.Confidence)
 		}
-		if follow := testutil.Value(s.Ask(t.Context(), "Which customers are there?"))(t, tt.why); strings.Contains(follow.Closing(), "correction") {
+		if follow := testutil.Value(s.Ask(t.Context(), "Which customers are there?"))(t,
+			tt.why); strings.Contains(follow.Closing(), "correction") {
 			t.Errorf("%s: another question: %s", tt.why, follow.Closing())
 		}
 	}
@@ -129,7 +132,8 @@ func (c *savesCounted) Save(ctx context.Context, r session.Record) error {
 	return err
 }
 
-// TestConflictWritesNothing: a run that finds its session in the hands of another owner ends, and tries no further save.
+// TestConflictWritesNothing: a run that finds its session in the hands of another owner ends, and tries no further
+// save.
 func TestConflictWritesNothing(t *testing.T) {
 	store := &savesCounted{Store: &session.MemoryStore{}}
 	p := &provider{}
@@ -141,7 +145,8 @@ func TestConflictWritesNothing(t *testing.T) {
 		rec := testutil.Value(store.Store.Load(context.Background(), s.Record().ID))(t)
 		testutil.OK(t, store.Store.Save(context.Background(), rec)) // somebody takes it over
 	}
-	if _, err := s.Ask(t.Context(), "about customers and orders"); !errors.Is(err, session.ErrConflict) || store.conflicts != 1 {
+	if _, err := s.Ask(t.Context(), "about customers and orders"); !errors.Is(err, session.ErrConflict) ||
+		store.conflicts != 1 {
 		t.Errorf("%v after %d saves that failed; want one", err, store.conflicts)
 	}
 }
@@ -151,7 +156,8 @@ func TestBallotsAreBounded(t *testing.T) {
 	for n, kept := range map[int]bool{10: true, 70_000: false} {
 		s := converse(t, engine(t, always(usa), texttosql.WithStrategy(strategy.Func(
 			func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
-				return &strategy.Outcome{SQL: usa, Confidence: 1, Ballot: vote.Ballot{Sampled: 1, Clusters: []vote.Cluster{{SQL: usa, Key: strings.Repeat("x", n)}}}}, nil
+				return &strategy.Outcome{SQL: usa, Confidence: 1,
+					Ballot: vote.Ballot{Sampled: 1, Clusters: []vote.Cluster{{SQL: usa, Key: strings.Repeat("x", n)}}}}, nil
 			}))), &session.MemoryStore{}, "")
 		testutil.Value(s.Ask(t.Context(), "who?"))(t)
 		rec := s.Record()
@@ -173,14 +179,16 @@ func TestBallotOfTheLastQuestion(t *testing.T) {
 	}
 }
 
-// TestRowsBesideAChoice: a pending question that is told again shows five rows of each answer, and no record holds them. Where
-// nothing may run, nothing does.
+// TestRowsBesideAChoice: a pending question that is told again shows five rows of each answer, and no record holds
+// them. Where nothing may run, nothing does.
 func TestRowsBesideAChoice(t *testing.T) {
 	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) SELECT i FROM n"
-	asking := texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
-		return &strategy.Outcome{}, &session.QuestionError{Kind: dialogue.KindResult, Message: "Which answer?", Options: []session.Option{
-			{ID: "r1", Label: "numbers", SQL: many}, {ID: "r2", Label: "none"},
-		}}
+	asking := texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome,
+		error) {
+		return &strategy.Outcome{}, &session.QuestionError{Kind: dialogue.KindResult, Message: "Which answer?",
+			Options: []session.Option{
+				{ID: "r1", Label: "numbers", SQL: many}, {ID: "r2", Label: "none"},
+			}}
 	}))
 	for want, opts := range map[int][]texttosql.Option{5: {asking}, 0: {asking, texttosql.WithoutExecution()}} {
 		s := converse(t, engine(t, always(usa), opts...), &session.MemoryStore{}, "")

@@ -74,8 +74,10 @@ func TestAdviceOfEveryPreset(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &steady{statements: disagreeing}
 			env := strategytest.EnvOf(t, strategytest.SchoolSQL, m)
-			env.Lessons = &memory.RetrievedLessons{Lessons: []memory.Lesson{{ID: "g", Kind: "llm_guided", Scope: "sql_generation", Text: advice, Confidence: 0.95}}}
-			if _, err := s.Generate(t.Context(), env, strategy.Task{Question: "Who has a 4?"}); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
+			env.Lessons = &memory.RetrievedLessons{Lessons: []memory.Lesson{{ID: "g", Kind: "llm_guided",
+				Scope: "sql_generation", Text: advice, Confidence: 0.95}}}
+			if _, err := s.Generate(t.Context(), env, strategy.Task{Question: "Who has a 4?"}); err != nil &&
+				!errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
 			}
 			for _, req := range m.asked {
@@ -122,11 +124,13 @@ func (s told) Save(ctx context.Context, r session.Record) error {
 // nothing is paid for twice.
 func TestCancelledInEachState(t *testing.T) {
 	calls := 0
-	for i, at := range []session.State{dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding, dialogue.InferringJoins,
+	for i, at := range []session.State{dialogue.Initializing, dialogue.SchemaLoading, dialogue.QueryUnderstanding,
+		dialogue.InferringJoins,
 		dialogue.GeneratingSQL, dialogue.ExecutingQuery} {
 		t.Run(string(at), func(t *testing.T) {
 			m := &steady{statements: []string{using}}
-			e := testutil.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
+			e := testutil.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m),
+				texttosql.WithStrategy(threephase.Strategy{})))(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var once sync.Once
@@ -140,7 +144,8 @@ func TestCancelledInEachState(t *testing.T) {
 			var stopped *session.InterruptedError
 			if i > 0 {
 				rec := s.Record()
-				if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || rec.State != session.Interrupted || rec.ResumeState != at {
+				if !errors.As(err, &stopped) || !errors.Is(err, context.Canceled) || rec.State != session.Interrupted ||
+					rec.ResumeState != at {
 					t.Fatalf("it is %s, to go on in %s: %v", rec.State, rec.ResumeState, err)
 				}
 				res, err := converse(t, e, store, rec.ID).Resume(t.Context())
@@ -171,7 +176,8 @@ func TestAskBelowInSession(t *testing.T) {
 			*calls++
 			return llm.Response{Text: replies[req.Sample%len(replies)], StopReason: llm.StopEnd}, nil
 		})
-		e := testutil.Value(texttosql.New(open(t, shop), llm.Named("m", m), texttosql.WithSamples(4), texttosql.WithClarifyBelow(below),
+		e := testutil.Value(texttosql.New(open(t, shop), llm.Named("m", m), texttosql.WithSamples(4),
+			texttosql.WithClarifyBelow(below),
 			texttosql.WithStrategy(strategy.SelfConsistency{})))(t)
 		return e
 	}
@@ -183,7 +189,8 @@ func TestAskBelowInSession(t *testing.T) {
 	}{
 		{"half of the samples agree", 0.6, []string{everyone, usa, usa, nobody}, []string{usa, everyone, nobody}},
 		{"half is enough", 0.5, []string{everyone, usa, usa, nobody}, nil},
-		{"there is one result", 1, []string{usa, usa + " ", "SELECT name FROM customers WHERE country = 'USA' AND id > 0", usa}, nil},
+		{"there is one result", 1, []string{usa, usa + " ", "SELECT name FROM customers WHERE country = 'USA' AND id > 0",
+			usa}, nil},
 		{"nobody is to be asked", 0, []string{everyone, usa, nobody, usa}, nil},
 	} {
 		calls := 0
@@ -228,7 +235,8 @@ func TestChoiceIsKept(t *testing.T) {
 	lessons := &memory.Lessons{}
 	ask := func(question string, choose bool, opts ...texttosql.AskOption) (prompts []string) {
 		m := &twins{steady: steady{statements: []string{"SELECT name FROM pupils"}}}
-		e, err := texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Workers: 1}}),
+		e, err := texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m),
+			texttosql.WithStrategy(threephase.Strategy{Tables: linker.PerTable{Workers: 1}}),
 			texttosql.WithMemory(memory.Options{Lessons: lessons}))
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +256,8 @@ func TestChoiceIsKept(t *testing.T) {
 		}
 		return prompts
 	}
-	const first, like, other = "Which pupils were in room 7 last year?", "Which pupils were in room 8 last year?", "Give the best mark of all time."
+	const first, like, other = "Which pupils were in room 7 last year?", "Which pupils were in room 8 last year?",
+		"Give the best mark of all time."
 	ask(first, true)
 	if list, err := lessons.All(); err != nil || len(list) != 1 || list[0].Kind != "choice" {
 		t.Fatalf("learned %+v, %v", list, err)
@@ -256,7 +265,8 @@ func TestChoiceIsKept(t *testing.T) {
 	if text := strings.Join(ask(like, false), "\n"); !strings.Contains(text, "the user chose") {
 		t.Errorf("not shown for a similar question:\n%s", text)
 	}
-	if diff := cmp.Diff(ask(other, false, texttosql.WithMemory(memory.Options{Off: true})), ask(other, false)); diff != "" {
+	if diff := cmp.Diff(ask(other, false, texttosql.WithMemory(memory.Options{Off: true})),
+		ask(other, false)); diff != "" {
 		t.Errorf("an unrelated question is asked in another way:\n%s", diff)
 	}
 }

@@ -101,7 +101,8 @@ func wholeConversation(t *testing.T, dir string) (string, error) {
 }
 
 // TestConversationKilled kills the process of a whole conversation by SIGKILL at every step of every save and append:
-// another process goes on, ends as the conversation that nobody killed, and at most the call in flight is paid for again.
+// another process goes on, ends as the conversation that nobody killed, and at most the call in flight is paid for
+// again.
 func TestConversationKilled(t *testing.T) {
 	if text := os.Getenv("TEXTTOSQL_TEST_CONVERSE"); text != "" {
 		dir, at, _ := strings.Cut(text, "|")

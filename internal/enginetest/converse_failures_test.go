@@ -50,7 +50,8 @@ func TestSessionRefuses(t *testing.T) {
 		{"an empty correction", []string{"who?"}, correct(" "), session.ErrInvalidCorrection},
 		{"a question is pending, nothing is answered", []string{"unclear"}, confirm("who?"), nil},
 		{"the words of a follow-up", []string{"who?", "and now?"}, confirm(" "), session.ErrNotStandalone},
-		{"an interrupted session has nothing to correct", []string{"!", "who?"}, correct("use orders"), session.ErrInvalidCorrection},
+		{"an interrupted session has nothing to correct", []string{"!", "who?"}, correct("use orders"),
+			session.ErrInvalidCorrection},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -138,8 +139,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestBudgetOfSession: what was replayed is charged as it was, so the same budget ends at the same call, and a larger one
-// goes on. A call that the time ended is no reply, and is made again.
+// TestBudgetOfSession: what was replayed is charged as it was, so the same budget ends at the same call, and a larger
+// one goes on. A call that the time ended is no reply, and is made again.
 func TestBudgetOfSession(t *testing.T) {
 	const two = "tables tables"
 	for _, tt := range []struct {
@@ -172,7 +173,8 @@ func TestBudgetOfSession(t *testing.T) {
 				}
 				id = s.Record().ID
 				var stopped *session.InterruptedError
-				if run < 2 && (!errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || stopped.ID != id) || run == 2 && err != nil {
+				if run < 2 && (!errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || stopped.ID != id) || run == 2 &&
+					err != nil {
 					t.Errorf("run %d: %v", run, err)
 				}
 				if got := model.since(0); got != tt.calls[run] {

@@ -31,7 +31,8 @@ func TestHeld(t *testing.T) {
 	calls := len(model.calls)
 	_, err := talk.Correct(t.Context(), "use table purchases, not customers")
 	var bad *session.CorrectionError
-	if !errors.As(err, &bad) || bad.Name != "purchases" || bad.Held == nil || !errors.Is(err, session.ErrInvalidCorrection) {
+	if !errors.As(err, &bad) || bad.Name != "purchases" || bad.Held == nil ||
+		!errors.Is(err, session.ErrInvalidCorrection) {
 		t.Fatalf("%v", err)
 	}
 	if f := failure.Of(err); f.Class != failure.Input || !strings.Contains(f.Advice, "applies: customers is not read.") {
@@ -46,7 +47,8 @@ func TestHeld(t *testing.T) {
 	}
 	_, err = talk.Correct(t.Context(), "only the old ones")
 	last := model.texts[len(model.texts)-1]
-	if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "do not read customers; the statement reads customers") {
+	if !errors.Is(err, strategy.ErrNoCandidate) ||
+		!strings.Contains(err.Error(), "do not read customers; the statement reads customers") {
 		t.Errorf("the next correction: %v, asked with\n%s", err, last)
 	}
 	for _, text := range []string{err.Error(), talk.Record().Failure.Error, fmt.Sprint(talk.Record().Failure.Attempts)} {
@@ -54,7 +56,8 @@ func TestHeld(t *testing.T) {
 			t.Errorf("words of a prompt: %s", text)
 		}
 	}
-	if res, err := talk.Ask(t.Context(), "and in Norway?"); err != nil || res.SQL != usa { // it was said of the question before
+	// it was said of the question before
+	if res, err := talk.Ask(t.Context(), "and in Norway?"); err != nil || res.SQL != usa {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
@@ -62,7 +65,8 @@ func TestHeld(t *testing.T) {
 // TestSaidHoldsLater: what the user said of a word is evidence of later questions, beside their own.
 func TestSaidHoldsLater(t *testing.T) {
 	model := &provider{}
-	talk := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{})))(t).NewConversation(nil)
+	talk := testutil.Value(texttosql.New(open(t, shop), model,
+		texttosql.WithStrategy(strategy.Direct{})))(t).NewConversation(nil)
 	testutil.Value(talk.Ask(t.Context(), "who?"))(t)
 	testutil.Value(talk.Correct(t.Context(), "home means customers.country"))(t)
 	last := func() string { return model.texts[len(model.texts)-1] }
@@ -70,7 +74,8 @@ func TestSaidHoldsLater(t *testing.T) {
 		t.Errorf("of the question itself:\n%s", last())
 	}
 	testutil.Value(talk.Ask(t.Context(), "and in Norway?", texttosql.WithEvidence("of this year")))(t)
-	if want := "of this year The user said before: COLUMN MAPPING: 'home' maps to 'customers.country'"; !strings.Contains(last(), want) {
+	if want := "of this year The user said before: COLUMN MAPPING: 'home' maps to 'customers.country'"; !strings.Contains(
+		last(), want) {
 		t.Errorf("%q is missing in\n%s", want, last())
 	}
 }
@@ -102,7 +107,8 @@ func TestChoices(t *testing.T) {
 	_, err = talk.Ask(t.Context(), "another unclear question")
 	asks(err, dialogue.KindJoin) // the table was chosen
 	rec := talk.Record()
-	if c := rec.Corrections(); len(c) != 1 || c[0].String() != "read customers; do not read people" || rec.Corrected() != 0 {
+	if c := rec.Corrections(); len(c) != 1 || c[0].String() != "read customers; do not read people" ||
+		rec.Corrected() != 0 {
 		t.Errorf("%v", c)
 	}
 	testutil.Value(talk.Choose(t.Context(), "j2"))(t)
@@ -116,8 +122,8 @@ func TestChoices(t *testing.T) {
 	asks(err, dialogue.KindTable) // of another conversation
 }
 
-// TestSecondRequest: of two requests on one conversation the second one is told to wait, at every door to it, and pays nothing.
-// Once the first is answered it goes on.
+// TestSecondRequest: of two requests on one conversation the second one is told to wait, at every door to it, and pays
+// nothing. Once the first is answered it goes on.
 func TestSecondRequest(t *testing.T) {
 	files, err := session.OpenFiles(filepath.Join(t.TempDir(), "sessions"))
 	if err != nil {
@@ -139,7 +145,8 @@ func TestSecondRequest(t *testing.T) {
 			other := &provider{}
 			engines := make([]*texttosql.Engine, tt.engines)
 			for i := range engines {
-				engines[i] = testutil.Value(texttosql.New(pool, llm.Named("m", []llm.Model{model, other}[i]), texttosql.WithStrategy(asker{})))(t)
+				engines[i] = testutil.Value(texttosql.New(pool, llm.Named("m", []llm.Model{model, other}[i]),
+					texttosql.WithStrategy(asker{})))(t)
 			}
 			first := engines[0].NewConversation(tt.store)
 			ended := make(chan error, 1)
@@ -160,7 +167,8 @@ func TestSecondRequest(t *testing.T) {
 				} {
 					_, err := do()
 					var state *session.StateError
-					if !errors.Is(err, exec.ErrBusy) || !errors.As(err, &state) || state.Call != call || !strings.Contains(err.Error(), "wait") ||
+					if !errors.Is(err, exec.ErrBusy) || !errors.As(err, &state) || state.Call != call ||
+						!strings.Contains(err.Error(), "wait") ||
 						errors.Is(err, session.ErrInvalidCorrection) {
 						t.Errorf("%s: %v", call, err)
 					}
@@ -176,7 +184,8 @@ func TestSecondRequest(t *testing.T) {
 			if _, err := second.Ask(t.Context(), "and who else?"); err != nil {
 				t.Errorf("the second one, later: %v", err)
 			}
-			if all := model.since(0) + " " + other.since(0); strings.TrimSpace(all) != "tables tables generate tables tables generate" {
+			if all := model.since(0) + " " + other.since(0); strings.TrimSpace(all) != "tables tables generate tables tables "+
+				"generate" {
 				t.Errorf("the calls are %s", all)
 			}
 		})
@@ -198,13 +207,14 @@ func TestExplainAgain(t *testing.T) {
 	}
 }
 
-// TestConfirmForgets: an answer that is confirmed without a store is shown to later questions, and the caller is told that it
-// will be forgotten. A store that somebody gave, be it in memory, is a decision.
+// TestConfirmForgets: an answer that is confirmed without a store is shown to later questions, and the caller is told
+// that it will be forgotten. A store that somebody gave, be it in memory, is a decision.
 func TestConfirmForgets(t *testing.T) {
 	for _, tt := range []struct {
 		opt  texttosql.Option
 		want error
-	}{{nil, memory.ErrNotPersisted}, {texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}}), nil}} {
+	}{{nil, memory.ErrNotPersisted}, {texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}}),
+		nil}} {
 		e := engine(t, always(usa), tt.opt)
 		if err := e.Confirm(t.Context(), whoInUSA, usa); !errors.Is(err, tt.want) {
 			t.Errorf("Engine.Confirm: %v, want %v", err, tt.want)
@@ -228,7 +238,8 @@ func (unmade) Validate() error { return errors.New("OPENAI_API_KEY is not set") 
 
 // TestNilModels: what New is told where a client could not be made.
 func TestNilModels(t *testing.T) {
-	for name, m := range map[string]llm.Model{"nil": nil, "with a name": llm.Named("m", nil), "a failed client": llm.Named("m", unmade{})} {
+	for name, m := range map[string]llm.Model{"nil": nil, "with a name": llm.Named("m", nil),
+		"a failed client": llm.Named("m", unmade{})} {
 		_, err := texttosql.New(open(t, shop), m)
 		var config *strategy.ConfigError
 		if !errors.As(err, &config) || !strings.Contains(err.Error(), "OPENAI_API_KEY") {

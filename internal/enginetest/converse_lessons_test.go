@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestLessonsOfSession: a session teaches what a correction said, later sessions are shown it, and one that began before
-// goes on with what it was shown first. A question without memory neither shows nor teaches.
+// TestLessonsOfSession: a session teaches what a correction said, later sessions are shown it, and one that began
+// before goes on with what it was shown first. A question without memory neither shows nor teaches.
 func TestLessonsOfSession(t *testing.T) {
 	const lesson = "motherland"
 	model, store, lessons := &provider{}, &session.MemoryStore{}, &memory.Lessons{}
@@ -35,7 +35,8 @@ func TestLessonsOfSession(t *testing.T) {
 		s := converse(t, e, store, "")
 		testutil.Value(s.Ask(t.Context(), question, opts...))(t)
 		testutil.Value(s.Correct(t.Context(), lesson+" means customers.country"))(t)
-		if learned := len(s.Record().Learned) > 0 && strings.Contains(string(s.Record().Learned), "new"); learned != (i == 1) {
+		if learned := len(s.Record().Learned) > 0 &&
+			strings.Contains(string(s.Record().Learned), "new"); learned != (i == 1) {
 			t.Errorf("session %d: learned %s", i, s.Record().Learned)
 		}
 	}
@@ -50,18 +51,20 @@ func TestLessonsOfSession(t *testing.T) {
 	}
 }
 
-// TestAdviceGainsTrust: a lesson that is shown as advice alone, since no schema is declared, gains trust with each question
-// whose answer reads what it says.
+// TestAdviceGainsTrust: a lesson that is shown as advice alone, since no schema is declared, gains trust with each
+// question whose answer reads what it says.
 func TestAdviceGainsTrust(t *testing.T) {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		text := "SELECT name FROM customer WHERE country = 'USA'" // customers
-		if req.Purpose == "repair" || strings.Contains(req.Messages[len(req.Messages)-1].Text, `"customer" is the table "customers"`) {
+		if req.Purpose == "repair" || strings.Contains(req.Messages[len(req.Messages)-1].Text,
+			`"customer" is the table "customers"`) {
 			text = usa
 		}
 		return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
 	})
 	lessons := &memory.Lessons{}
-	e := testutil.Value(texttosql.New(open(t, shop), llm.Named("m", model), texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}}),
+	e := testutil.Value(texttosql.New(open(t, shop), llm.Named("m", model),
+		texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{}}),
 		texttosql.WithMemory(memory.Options{Lessons: lessons})))(t)
 	for i, want := range []float64{.80, .82, .84} {
 		res := testutil.Value(converse(t, e, &session.MemoryStore{}, "").Ask(t.Context(), whoInUSA))(t)

@@ -75,7 +75,8 @@ type course struct {
 
 // converseAbout asks a question, corrects the answer and asks a follow-up. What is interrupted is resumed in a new
 // session of a new engine until it is not. canceller gets what ends the context of the present call.
-func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, canceller func(context.CancelFunc)) (c course) {
+func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int,
+	canceller func(context.CancelFunc)) (c course) {
 	t.Helper()
 	db, store, id := open(t, strategytest.SchoolSQL), &session.MemoryStore{}, ""
 	for _, turn := range []func(context.Context, *texttosql.Conversation) (*texttosql.Result, error){
@@ -90,7 +91,8 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 		},
 	} {
 		for {
-			e, err := texttosql.New(db, llm.Named("m", m), texttosql.WithStrategy(s), texttosql.WithBudget(llm.Budget{InFlight: workers}), texttosql.WithSeed(7))
+			e, err := texttosql.New(db, llm.Named("m", m), texttosql.WithStrategy(s),
+				texttosql.WithBudget(llm.Budget{InFlight: workers}), texttosql.WithSeed(7))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +132,8 @@ func converseAbout(t *testing.T, s strategy.Strategy, m llm.Model, workers int, 
 }
 
 // disagreeing are statements of which some fail.
-var disagreeing = []string{using, natural, "SELECT name FROM pupils WHERE room = 7", ofOld, "SELECT nme FROM pupils", using}
+var disagreeing = []string{using, natural, "SELECT name FROM pupils WHERE room = 7", ofOld, "SELECT nme FROM pupils",
+	using}
 
 // TestEveryPresetReplays: the replies of a conversation make its results, traces and record again, byte for byte, times
 // and ids aside, however many of them are on their way at once.

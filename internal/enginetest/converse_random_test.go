@@ -97,7 +97,8 @@ func TestRandomConversations(t *testing.T) {
 					return s.Choose(ctx, options[random.IntN(len(options))])
 				}},
 				{"correct", func() (*texttosql.Result, error) {
-					return s.Correct(ctx, []string{"only number 9", "home means customers.country", "use table customers"}[random.IntN(3)])
+					return s.Correct(ctx, []string{"only number 9", "home means customers.country",
+						"use table customers"}[random.IntN(3)])
 				}},
 				{"resume", func() (*texttosql.Result, error) { return s.Resume(ctx) }},
 				{"restart", func() (*texttosql.Result, error) { return s.Restart(ctx) }},

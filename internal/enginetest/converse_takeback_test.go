@@ -62,7 +62,8 @@ func (b *brittle) Change(change func([]byte) ([]byte, error)) error {
 func TestNotTakenBack(t *testing.T) {
 	shelf := &brittle{}
 	lessons := testutil.Value(memory.LessonsOn(shelf))(t)
-	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{Lessons: lessons})), &session.MemoryStore{}, "")
+	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{Lessons: lessons})),
+		&session.MemoryStore{}, "")
 	testutil.Value(s.Ask(t.Context(), "who?"))(t)
 	testutil.Value(s.Correct(t.Context(), "home means customers.country"))(t)
 	kept, changes := string(shelf.text), shelf.changes
@@ -75,7 +76,9 @@ func TestNotTakenBack(t *testing.T) {
 			warned++
 		}
 	}
-	if warned == 0 || !slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool { return w.Code == "lessons-not-kept" }) {
+	if warned == 0 || !slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool {
+		return w.Code == "lessons-not-kept"
+	}) {
 		t.Errorf("%d warnings in the trace, %v in the result", warned, res.Warnings)
 	}
 	if shelf.changes != changes+2 || string(shelf.text) != kept {

@@ -50,7 +50,8 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	for _, e := range t.Earlier {
 		about = e.Question + ": " + e.SQL + "\n" + about
 	}
-	customers, people, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "people"}, schema.TableName{Name: "orders"}
+	customers, people, orders := schema.TableName{Name: "customers"}, schema.TableName{Name: "people"},
+		schema.TableName{Name: "orders"}
 	if strings.Contains(t.Question, "unclear") && !table {
 		return nil, &session.QuestionError{Kind: dialogue.KindTable, Message: "which table?", Options: []session.Option{
 			{ID: "t1", Label: "customers", Table: &customers}, {ID: "t2", Label: "people", Table: &people},
@@ -59,7 +60,8 @@ func (asker) Generate(ctx context.Context, env *strategy.Env, t strategy.Task) (
 	stage(dialogue.InferringJoins)
 	if strings.Contains(t.Question, "unclear") && !join {
 		on := func(column string) *schema.Join {
-			return &schema.Join{Left: schema.ColumnName{Table: orders, Column: column}, Right: schema.ColumnName{Table: customers, Column: "id"}}
+			return &schema.Join{Left: schema.ColumnName{Table: orders, Column: column},
+				Right: schema.ColumnName{Table: customers, Column: "id"}}
 		}
 		return nil, &session.QuestionError{Kind: dialogue.KindJoin, Message: "which join?", Options: []session.Option{
 			{ID: "j1", Label: "by customer", Join: on("customer_id")}, {ID: "j2", Label: "by id", Join: on("id")},
@@ -119,7 +121,8 @@ func (p *provider) Complete(ctx context.Context, req llm.Request) (llm.Response,
 }
 
 // joined obeys both joins that asker asks about.
-const joined = "SELECT name FROM customers JOIN orders ON orders.customer_id = customers.id AND orders.id > 0 WHERE country = 'USA'"
+const joined = "SELECT name FROM customers JOIN orders ON orders.customer_id = customers.id AND orders.id > 0 " +
+	"WHERE country = 'USA'"
 
 // since returns the purposes of the calls from the n-th on.
 func (p *provider) since(n int) string {
@@ -133,7 +136,8 @@ const twin = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
 
 func talking(t *testing.T, m llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	e := testutil.Value(texttosql.New(open(t, shop+twin), llm.Named("m", m), append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...))(t)
+	e := testutil.Value(texttosql.New(open(t, shop+twin), llm.Named("m", m),
+		append([]texttosql.Option{texttosql.WithStrategy(asker{})}, opts...)...))(t)
 	return e
 }
 
@@ -210,7 +214,8 @@ func TestConversation(t *testing.T) {
 		if got := model.since(calls); got != step.live {
 			t.Errorf("%s: calls %q, want %q", step.why, got, step.live)
 		}
-		if want := map[bool]string{true: usa, false: joined}[step.why == "a follow-up"]; err == nil && (res.SQL != want || len(res.Rows.Rows) != 2) {
+		if want := map[bool]string{true: usa, false: joined}[step.why == "a follow-up"]; err == nil &&
+			(res.SQL != want || len(res.Rows.Rows) != 2) {
 			t.Errorf("%s: %+v", step.why, res)
 		}
 	}
@@ -265,7 +270,8 @@ func choose(id string) func(*texttosql.Conversation) (*texttosql.Result, error) 
 	return func(s *texttosql.Conversation) (*texttosql.Result, error) { return s.Choose(context.Background(), id) }
 }
 
-// TestChooseResult: an option of kind result is the answer, without a call of a model, in this process and in another one.
+// TestChooseResult: an option of kind result is the answer, without a call of a model, in this process and in another
+// one.
 func TestChooseResult(t *testing.T) {
 	model, store := &provider{}, &session.MemoryStore{}
 	e := talking(t, model)
@@ -314,7 +320,8 @@ func TestChosenIsChecked(t *testing.T) {
 	if _, err := converse(t, e, store, rec.ID).Resume(t.Context()); !errors.As(err, &q) {
 		t.Errorf("resumed, it ended with %v: it should ask again", err)
 	}
-	if rec = converse(t, e, store, rec.ID).Record(); rec.State != session.AwaitingCorrection || rec.Turns[1].Answer != nil {
+	if rec = converse(t, e, store, rec.ID).Record(); rec.State != session.AwaitingCorrection ||
+		rec.Turns[1].Answer != nil {
 		t.Errorf("it is %s with the answer %+v", rec.State, rec.Turns[1].Answer)
 	}
 }
@@ -322,13 +329,15 @@ func TestChosenIsChecked(t *testing.T) {
 // TestConfirmInSession: the answer becomes an exemplar under a wording that stands alone.
 func TestConfirmInSession(t *testing.T) {
 	kept := &memory.VerifiedAnswers{}
-	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{VerifiedAnswers: kept})), &session.MemoryStore{}, "")
+	s := converse(t, talking(t, &provider{}, texttosql.WithMemory(memory.Options{VerifiedAnswers: kept})),
+		&session.MemoryStore{}, "")
 	for i, standalone := range []string{"", "who of all lives in the USA?"} {
 		testutil.Value(s.Ask(t.Context(), fmt.Sprint("question ", i)))(t)
 		testutil.OK(t, s.Confirm(t.Context(), standalone))
 	}
 	pairs, err := kept.Pairs()
-	if err != nil || len(pairs) != 2 || pairs[0].Question != "question 0" || pairs[1].Question != "who of all lives in the USA?" || pairs[1].SQL != usa {
+	if err != nil || len(pairs) != 2 || pairs[0].Question != "question 0" ||
+		pairs[1].Question != "who of all lives in the USA?" || pairs[1].SQL != usa {
 		t.Errorf("kept %+v, %v", pairs, err)
 	}
 	rec := s.Record()

@@ -16,8 +16,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// TestCallsAfterCorrections: a session with the three-phase agent pays for what a correction changes and nothing else; no
-// table is judged again after a table or a column correction.
+// TestCallsAfterCorrections: a session with the three-phase agent pays for what a correction changes and nothing else;
+// no table is judged again after a table or a column correction.
 func TestCallsAfterCorrections(t *testing.T) {
 	live := map[string]int{}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {

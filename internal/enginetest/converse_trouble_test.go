@@ -28,8 +28,8 @@ func (m *outage) Complete(ctx context.Context, req llm.Request) (llm.Response, e
 	return m.steady.Complete(ctx, req)
 }
 
-// TestProviderDownInTheMiddle: a conversation whose provider fails is interrupted with the provider's error, and goes on
-// without paying again for what it has.
+// TestProviderDownInTheMiddle: a conversation whose provider fails is interrupted with the provider's error, and goes
+// on without paying again for what it has.
 func TestProviderDownInTheMiddle(t *testing.T) {
 	for _, tt := range []struct {
 		why   string
@@ -41,7 +41,8 @@ func TestProviderDownInTheMiddle(t *testing.T) {
 		{"for each table", func(r llm.Request) bool { return r.Purpose == "table" }, 0},
 	} {
 		m := &outage{steady: steady{statements: []string{using}}, down: tt.down}
-		e := testutil.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m), texttosql.WithStrategy(threephase.Strategy{})))(t)
+		e := testutil.Value(texttosql.New(open(t, strategytest.SchoolSQL), llm.Named("m", m),
+			texttosql.WithStrategy(threephase.Strategy{})))(t)
 		store := &session.MemoryStore{}
 		s := converse(t, e, store, "")
 		_, err := s.Ask(t.Context(), "Who has a 4?")
@@ -83,7 +84,8 @@ func TestSavingGivesUp(t *testing.T) {
 		s := converse(t, e, store, "")
 		start := time.Now()
 		_, err := s.Ask(ctx, "Who has a 4?")
-		if took := time.Since(start); took > 5*time.Second || !errors.Is(err, context.Canceled) || !errors.Is(err, context.DeadlineExceeded) {
+		if took := time.Since(start); took > 5*time.Second || !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after %v: %v", took, err)
 		}
 	})

@@ -33,25 +33,30 @@ func corrected() strategy.Task {
 	return strategy.Task{
 		Question: "And who has a 4?",
 		Corrections: []session.Correction{
-			{Kind: dialogue.CorrectTable, Tables: []schema.TableName{table("pupils")}, Rejected: []schema.TableName{table("pupils_old")}},
+			{Kind: dialogue.CorrectTable, Tables: []schema.TableName{table("pupils")},
+				Rejected: []schema.TableName{table("pupils_old")}},
 			{Kind: dialogue.CorrectJoin, Join: &schema.Join{
 				Left:  schema.ColumnName{Table: table("marks"), Column: "pupil_id"},
 				Right: schema.ColumnName{Table: table("pupils"), Column: "pupil_id"},
 			}},
 		},
-		Earlier: []session.PreviousTurn{{Question: "Who has a 1, of all?", SQL: "SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 1"}},
+		Earlier: []session.PreviousTurn{{Question: "Who has a 1, of all?",
+			SQL: "SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 1"}},
 	}
 }
 
 // presets are all of them, each in every form that has prompts of its own.
 func presets() map[string]strategy.Strategy {
 	return map[string]strategy.Strategy{
-		"Direct": strategy.Direct{}, "SelfConsistency": strategy.SelfConsistency{Samples: 4}, "Consensus": strategy.Consensus{Samples: 4},
-		"planvote": planvote.Plain{Samples: 4}, "planvote published": planvote.Plain{Samples: 4}.Published(),
-		"augmented": planvote.Augmented{Samples: 4, Probe: true}, "augmented published": planvote.Augmented{Samples: 4}.Published(),
-		"feedback": planvote.Feedback{Samples: 2}, "feedback published": planvote.Feedback{Samples: 2}.Published(),
+		"Direct": strategy.Direct{}, "SelfConsistency": strategy.SelfConsistency{Samples: 4},
+		"Consensus": strategy.Consensus{Samples: 4},
+		"planvote":  planvote.Plain{Samples: 4}, "planvote published": planvote.Plain{Samples: 4}.Published(),
+		"augmented":           planvote.Augmented{Samples: 4, Probe: true},
+		"augmented published": planvote.Augmented{Samples: 4}.Published(),
+		"feedback":            planvote.Feedback{Samples: 2}, "feedback published": planvote.Feedback{Samples: 2}.Published(),
 		"cheapest": planvote.Plain{Samples: 4, Cheapest: true},
-		"MAKER":    maker.Strategy{Samples: 4, FallbackCalls: 3}, "MAKER published": maker.Strategy{Samples: 4, FallbackCalls: 3}.Published(),
+		"MAKER":    maker.Strategy{Samples: 4, FallbackCalls: 3}, "MAKER published": maker.Strategy{Samples: 4,
+			FallbackCalls: 3}.Published(),
 		"PETSQL": petsql.Strategy{}, "PETSQL published": petsql.Strategy{}.Published(),
 		"QASQL": qasql.Strategy{}, "QASQL judge first": qasql.Strategy{JudgeFirst: true},
 		"Staged": agent.Staged{}, "Staged 3": agent.Staged{Stage: 3},
@@ -67,9 +72,11 @@ func TestCorrectionsInEveryPrompt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// The replies lead everywhere: to a repair, to a vote that a judge has to look at, and to an answer.
 			model := &strategytest.Pupil{Statements: []string{
-				ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"}, Scopes: []string{bothTables}}
+				ofOld, using, "SELECT name FROM pupils JOIN marks USING (pupil_id)", "SELECT nothing"},
+				Scopes: []string{bothTables}}
 			env := strategytest.EnvOf(t, strategytest.SchoolSQL, model)
-			env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many pupils are there?", SQL: "SELECT count(*) FROM pupils"}}}
+			env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many pupils are there?",
+				SQL: "SELECT count(*) FROM pupils"}}}
 			if _, err := s.Generate(t.Context(), env, corrected()); err != nil && !errors.Is(err, strategy.ErrNoCandidate) {
 				t.Fatal(err)
 			}
@@ -115,7 +122,9 @@ func TestCorrectionsHold(t *testing.T) {
 				if !errors.Is(err, strategy.ErrNoCandidate) || out.SQL != "" {
 					t.Fatalf("%s: %v, %v", wrong, out, err)
 				}
-				if !slices.ContainsFunc(out.Candidates, func(c vote.Candidate) bool { return strings.Contains(c.Rejected, "; the statement ") }) {
+				if !slices.ContainsFunc(out.Candidates, func(c vote.Candidate) bool {
+					return strings.Contains(c.Rejected, "; the statement ")
+				}) {
 					t.Errorf("no candidate has the reason: %+v", out.Candidates)
 				}
 			}

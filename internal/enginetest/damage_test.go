@@ -26,8 +26,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestStoresDamaged: no file that the packages write is trusted once it has changed. It is read as what was written, it is a
-// typed error, or a note names what is left out. The files of the program are in cmd/texttosql; TestStoresListed lists all.
+// TestStoresDamaged: no file that the packages write is trusted once it has changed. It is read as what was written, it
+// is a typed error, or a note names what is left out. The files of the program are in cmd/texttosql; TestStoresListed
+// lists all.
 func TestStoresDamaged(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one file after the other: nothing for the race detector")
@@ -45,7 +46,8 @@ func TestStoresDamaged(t *testing.T) {
 		resp.Text += fmt.Sprintf(" -- %d", len(asked))
 		return resp, err
 	}))
-	e := testutil.Value(texttosql.New(open(t, shop), llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.Direct{}),
+	e := testutil.Value(texttosql.New(open(t, shop), llm.Chain(model, rec.Record),
+		texttosql.WithStrategy(strategy.Direct{}),
 		texttosql.WithMemory(memory.Options{Lessons: lessons, VerifiedAnswers: confirmed})))(t)
 	talk := converse(t, e, store, "")
 	_, err := talk.Ask(t.Context(), "Who lives in the motherland {of Jane}?")
@@ -110,7 +112,9 @@ func TestStoresDamaged(t *testing.T) {
 			}
 			return items, append(notes, found(root.Warnings())...), err
 		}},
-		{Path: in("replay.jsonl"), Grows: true, Read: func() ([]string, []string, error) { return played(replay.Open(in("replay.jsonl"))) }},
+		{Path: in("replay.jsonl"), Grows: true, Read: func() ([]string, []string, error) {
+			return played(replay.Open(in("replay.jsonl")))
+		}},
 		{Path: in("confirmed.jsonl"), Grows: true, Read: func() (items, notes []string, err error) {
 			c, err := memory.OpenVerifiedAnswers(in("confirmed.jsonl"))
 			if err != nil {
@@ -196,7 +200,8 @@ func TestDamagedJournal(t *testing.T) {
 	if !errors.As(err, &line) || !strings.Contains(err.Error(), id) || len(model.calls) != calls {
 		t.Errorf("%d calls, then %d: %v", calls, len(model.calls), err)
 	}
-	if f := failure.Of(err); f.Message != "The record of this conversation cannot be read." || f.Advice != "Begin another one." {
+	if f := failure.Of(err); f.Message != "The record of this conversation cannot be read." ||
+		f.Advice != "Begin another one." {
 		t.Errorf("%+v", f)
 	}
 }

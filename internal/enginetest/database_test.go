@@ -36,7 +36,8 @@ func TestMemoryDatabase(t *testing.T) {
 		{Contains: "endless", Replies: llmtest.Texts(endless, usa, usa), Repeat: true},
 		{Replies: llmtest.Texts(usa), Repeat: true},
 	}}
-	e, err := texttosql.New(db, script, texttosql.WithSamples(3), texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}}))
+	e, err := texttosql.New(db, script, texttosql.WithSamples(3),
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 2 * time.Second}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestPoolOfOne(t *testing.T) {
 	db := open(t, shop)
 	db.SetMaxOpenConns(1)
 	e := testutil.Value(texttosql.New(db, always(usa),
-		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute}, Answer: exec.Bounds{Timeout: time.Minute}})))(t)
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute},
+			Answer: exec.Bounds{Timeout: time.Minute}})))(t)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() { answers(t, e) })
@@ -138,16 +140,19 @@ func TestWrappedDriver(t *testing.T) {
 		why  string
 	}{
 		{"nothing said", nil, "WithDialect", "nobody knows what it wraps"},
-		{"dialect without hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{})}, "Unwrap", "the guard has nothing to hold on to"},
+		{"dialect without hook", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{})}, "Unwrap",
+			"the guard has nothing to hold on to"},
 		{
 			"hook that does not unwrap",
-			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}, func(conn any) any { return conn })}, "RegisterAuthorizer",
+			[]texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}, func(conn any) any { return conn })},
+			"RegisterAuthorizer",
 			"the same",
 		},
 		{"hook", []texttosql.Option{texttosql.WithDialect(nil, unwrap)}, "", "the connection inside tells the dialect"},
 		{
 			"hook alone that does not unwrap",
-			[]texttosql.Option{texttosql.WithDialect(nil, func(conn any) any { return conn })}, "WithDialect", "still nobody knows",
+			[]texttosql.Option{texttosql.WithDialect(nil, func(conn any) any { return conn })}, "WithDialect",
+			"still nobody knows",
 		},
 		{"hook and dialect", []texttosql.Option{texttosql.WithDialect(sqlite.Dialect{}, unwrap)}, "", "both may be said"},
 	}
@@ -249,7 +254,8 @@ func TestLockedAtTheEnd(t *testing.T) {
 			})
 			e := testutil.Value(texttosql.New(db, always(usa), texttosql.WithStrategy(s)))(t)
 			r, err := e.Ask(t.Context(), whoInUSA)
-			if !errors.Is(err, exec.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") || errors.Is(err, texttosql.ErrBudget) {
+			if !errors.Is(err, exec.ErrBusy) || !strings.HasPrefix(err.Error(), "texttosql: "+tt.doing+": ") ||
+				errors.Is(err, texttosql.ErrBudget) {
 				t.Errorf("error %v", err)
 			}
 			if r.SQL != tt.sql || r.Confidence > 0 != tt.examined || len(r.Candidates) != 1 || r.Rows != nil {
@@ -264,7 +270,8 @@ func TestLockedAtTheEnd(t *testing.T) {
 func TestLockedAndCancelled(t *testing.T) {
 	db, lock := lockable(t, 3_600_000)
 	long := exec.Bounds{Timeout: time.Hour}
-	e := testutil.Value(texttosql.New(db, always(usa), texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long})))(t)
+	e := testutil.Value(texttosql.New(db, always(usa),
+		texttosql.WithLimits(exec.Limits{Candidate: long, Answer: long})))(t)
 	lock()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)

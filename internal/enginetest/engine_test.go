@@ -66,7 +66,8 @@ func TestSameEngineAtOnce(t *testing.T) {
 // an hour or for ever.
 func TestCancel(t *testing.T) {
 	var rows strings.Builder
-	rows.WriteString("CREATE TABLE big (a TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO big SELECT 'row ' || i " +
+	rows.WriteString("CREATE TABLE big (a TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n " +
+		"LIMIT 20000) INSERT INTO big SELECT 'row ' || i " +
 		"FROM n;")
 	endless := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	waiting := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
@@ -84,7 +85,8 @@ func TestCancel(t *testing.T) {
 	samples := func(replies ...string) *llmtest.Script {
 		return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(replies...), Repeat: true}}}
 	}
-	patient := texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Hour}, Answer: exec.Bounds{Timeout: time.Hour}})
+	patient := texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Hour},
+		Answer: exec.Bounds{Timeout: time.Hour}})
 	retried := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, &llm.Error{Class: llm.ClassOverloaded}
 	})
@@ -99,10 +101,12 @@ func TestCancel(t *testing.T) {
 		{"link", "link", always(usa), nil},
 		{"sample", "sample", waiting, nil},
 		{"model call", "model call", waiting, nil},
-		{"waiting for a retry", "!model call", retried, []texttosql.Option{texttosql.WithRetry(llm.Retry{Base: 10 * time.Hour, Max: 10 * time.Hour})}},
+		{"waiting for a retry", "!model call", retried,
+			[]texttosql.Option{texttosql.WithRetry(llm.Retry{Base: 10 * time.Hour, Max: 10 * time.Hour})}},
 		{"check", "check", samples(endless), []texttosql.Option{texttosql.WithSamples(4)}},
 		{"endless candidate", "exec.query", samples(endless), []texttosql.Option{texttosql.WithSamples(4)}},
-		{"repair", "repair", by("repair", samples("SELECT nme FROM customers")), []texttosql.Option{texttosql.WithSamples(2)}},
+		{"repair", "repair", by("repair", samples("SELECT nme FROM customers")),
+			[]texttosql.Option{texttosql.WithSamples(2)}},
 		{"vote", "vote", always(usa), nil},
 		{"judge", "judge", by("judge", samples(usa, "SELECT 1", "SELECT 2")), []texttosql.Option{texttosql.WithSamples(3)}},
 		{"rows", "rows", always(endless), []texttosql.Option{texttosql.WithStrategy(planned{})}},
@@ -144,7 +148,8 @@ func TestWithoutExecution(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{
 			Purpose: "generate",
-			Replies: llmtest.Texts(usa, "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')", "SELECT total FROM orders", "SELECT id FROM orders"),
+			Replies: llmtest.Texts(usa, "SELECT c.name FROM customers AS c WHERE c.country IN ('USA')",
+				"SELECT total FROM orders", "SELECT id FROM orders"),
 		},
 		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "B"}`, `{"selected_option": "A"}`)},
 	}}
@@ -234,7 +239,8 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 			defer db.Close()
 			testutil.Value(db.Exec(shop))(t)
 			for _, without := range []bool{true, false} {
-				opts := []texttosql.Option{texttosql.WithStrategy(tt.s), texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"witness"}})}
+				opts := []texttosql.Option{texttosql.WithStrategy(tt.s),
+					texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"witness"}})}
 				if without {
 					opts = append(opts, texttosql.WithoutExecution())
 				}
@@ -245,7 +251,8 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 					if ran.Load() == 0 {
 						t.Error("nothing ran where it may")
 					}
-				case ran.Load() > 0 || warned(r, "profile-incomplete") || !errors.Is(err, tt.want) || r.Rows != nil || tt.want == nil && r.SQL != counting:
+				case ran.Load() > 0 || warned(r, "profile-incomplete") || !errors.Is(err, tt.want) || r.Rows != nil ||
+					tt.want == nil && r.SQL != counting:
 					t.Errorf("%d rows were computed: %+v, %v", ran.Load(), r, err)
 				}
 			}
@@ -258,7 +265,8 @@ func TestWithoutExecutionRunsNothing(t *testing.T) {
 func TestWithoutValues(t *testing.T) {
 	for _, without := range []bool{false, true} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{
-			{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", "SELECT nme FROM customers")},
+			{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers",
+				"SELECT nme FROM customers")},
 			{Purpose: "repair", Replies: llmtest.Texts("SELECT country FROM customers"), Repeat: true},
 			{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 		}}
@@ -292,7 +300,8 @@ func TestWithoutValues(t *testing.T) {
 // value, and cannot be read.
 func TestDeniedIsNowhere(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts("SELECT password FROM customers", "SELECT * FROM orders", usa, usa), Repeat: true},
+		{Purpose: "generate", Replies: llmtest.Texts("SELECT password FROM customers", "SELECT * FROM orders", usa, usa),
+			Repeat: true},
 		{Purpose: "repair", Replies: llmtest.Texts(usa), Repeat: true},
 	}}
 	e := engine(t, script, texttosql.WithSamples(4),
@@ -376,13 +385,15 @@ func TestUncheckedIsNoAnswer(t *testing.T) {
 			return &strategy.Outcome{SQL: "DROP TABLE orders", Confidence: 1}, fails
 		})
 		r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q")
-		if r.SQL != "" || r.Confidence != 0 || fails == nil && !errors.Is(err, exec.ErrNotReadOnly) || fails != nil && !errors.Is(err, fails) {
+		if r.SQL != "" || r.Confidence != 0 || fails == nil && !errors.Is(err, exec.ErrNotReadOnly) || fails != nil &&
+			!errors.Is(err, fails) {
 			t.Errorf("got %q, %v", r.SQL, err)
 		}
 	}
 	s := strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) { return nil, nil })
-	if r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q"); err == nil || r == nil || !strings.Contains(err.Error(),
-		"no statement and no error") {
+	if r, err := engine(t, always(usa), texttosql.WithStrategy(s)).Ask(t.Context(), "q"); err == nil || r == nil ||
+		!strings.Contains(err.Error(),
+			"no statement and no error") {
 		t.Errorf("nothing at all: %+v, %v", r, err)
 	}
 }
@@ -395,7 +406,8 @@ func TestModelMisbehaves(t *testing.T) {
 		}
 		return llm.Response{Text: usa}, nil
 	})
-	r, err := engine(t, panics, texttosql.WithSamples(4), texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(), whoInUSA)
+	r, err := engine(t, panics, texttosql.WithSamples(4), texttosql.WithRetry(llm.Retry{Attempts: 1})).Ask(t.Context(),
+		whoInUSA)
 	if err != nil || len(r.Rows.Rows) == 0 {
 		t.Errorf("a model that panics: %v", err)
 	}
@@ -416,7 +428,8 @@ func TestModelMisbehaves(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a model that ignores its context: %v", err)
 		}
-		if late < 200*time.Millisecond && warned(r, "model-still-running") { // else its time was over before the model was called
+		// else its time was over before the model was called
+		if late < 200*time.Millisecond && warned(r, "model-still-running") {
 			break
 		}
 	}

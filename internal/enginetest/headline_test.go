@@ -13,17 +13,22 @@ import (
 // TestHeadlines: the headline knows which rows tie with the last one, and what the columns hold that are not shown.
 func TestHeadlines(t *testing.T) {
 	const tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, city TEXT, joined DATE);" +
-		"INSERT INTO customers VALUES (1, 'Ann', 'Paris', '2020-03-01'), (2, 'Bo', 'Rome', '2018-01-02'), (3, 'Cy', 'Paris', '2021-07-09')," +
+		"INSERT INTO customers VALUES (1, 'Ann', 'Paris', '2020-03-01'), (2, 'Bo', 'Rome', '2018-01-02'), (3, 'Cy', " +
+		"'Paris', '2021-07-09')," +
 		"(4, 'Di', 'Oslo', '2018-01-02');"
 	for _, tt := range []struct{ why, question, sql, want string }{
-		{"a tie", "Which city has the fewest customers?", "SELECT city FROM customers GROUP BY city ORDER BY count(*) LIMIT 1",
+		{"a tie", "Which city has the fewest customers?",
+			"SELECT city FROM customers GROUP BY city ORDER BY count(*) LIMIT 1",
 			"Lowest number of customers: Oslo and at least one other."},
-		{"no tie", "Which city has the most customers?", "SELECT city FROM customers GROUP BY city ORDER BY count(*) DESC LIMIT 1",
+		{"no tie", "Which city has the most customers?",
+			"SELECT city FROM customers GROUP BY city ORDER BY count(*) DESC LIMIT 1",
 			"Paris has the highest number of customers."},
 		{"a tie behind the first one", "Which 2 cities have the most customers?",
 			"SELECT city, count(*) AS n FROM customers GROUP BY city ORDER BY n DESC LIMIT 2", "Paris has the most: 2."},
-		{"a tie of times", "Who joined first?", "SELECT name FROM customers ORDER BY joined LIMIT 1", "Earliest joined: Bo and at least one other."},
-		{"a time that is not shown", "Who joined last?", "SELECT name FROM customers ORDER BY joined DESC LIMIT 1", "Latest joined: Cy."},
+		{"a tie of times", "Who joined first?", "SELECT name FROM customers ORDER BY joined LIMIT 1",
+			"Earliest joined: Bo and at least one other."},
+		{"a time that is not shown", "Who joined last?", "SELECT name FROM customers ORDER BY joined DESC LIMIT 1",
+			"Latest joined: Cy."},
 		{"a tie inside", "What is the newest customer called?",
 			"SELECT name FROM customers WHERE city = (SELECT city FROM customers GROUP BY city ORDER BY count(*) LIMIT 1)", ""},
 	} {
@@ -35,12 +40,14 @@ func TestHeadlines(t *testing.T) {
 
 // TestModelHeadlineOfATie: a model that sees one row would name a winner, so it writes no headline of a tie.
 func TestModelHeadlineOfATie(t *testing.T) {
-	const tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, city TEXT); INSERT INTO customers VALUES (1, 'Paris'), (2, 'Rome')"
+	const tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, city TEXT); INSERT INTO customers VALUES (1, " +
+		"'Paris'), (2, 'Rome')"
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "headline", Repeat: true, Replies: llmtest.Texts("Paris is the smallest city.")},
 		{Repeat: true, Replies: llmtest.Texts("SELECT city FROM customers GROUP BY city ORDER BY count(*) LIMIT 1")},
 	}}
-	e := testutil.Value(texttosql.New(open(t, tables), model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithSummary()))(t)
+	e := testutil.Value(texttosql.New(open(t, tables), model, texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithSummary()))(t)
 	res := testutil.Value(e.Ask(t.Context(), "Which city has the fewest customers?"))(t)
 	golden.Equal(t, "Lowest number of customers: Paris and at least one other.", res.Summary, "a tie")
 }

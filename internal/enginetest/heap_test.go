@@ -42,8 +42,8 @@ func countParts(s *snapshot.Snapshot) (n int) {
 	return n
 }
 
-// TestHeapIsFlat: what the engine stores of a database does not grow with the questions. A part that was made for one question
-// is never found again.
+// TestHeapIsFlat: what the engine stores of a database does not grow with the questions. A part that was made for one
+// question is never found again.
 func TestHeapIsFlat(t *testing.T) {
 	for _, tt := range []struct {
 		why       string

@@ -16,28 +16,35 @@ import (
 
 // parcelsOf is a database whose hidden rows are the first values, and whose others are the same in each.
 func parcelsOf(hidden ...string) string {
-	script := "CREATE TABLE sizes(k INTEGER PRIMARY KEY); INSERT INTO sizes VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);" +
+	script := "CREATE TABLE sizes(k INTEGER PRIMARY KEY); INSERT INTO sizes VALUES (0), (1), (2), (3), (4), (5), (6), " +
+		"(7), (8), (9);" +
 		"CREATE TABLE parcels(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, n INTEGER, x REAL, s TEXT, j TEXT);"
 	for i, values := range hidden {
 		script += fmt.Sprintf("INSERT INTO parcels VALUES (%d, 2, 1, %s);", 1001+i, values)
 	}
-	script += "INSERT INTO parcels VALUES (5001, 1, 3, -9223372036854775808, 1, '', '{'), (5002, 1, 3, 5, 2, 'abc', '[1]');" +
+	script += "INSERT INTO parcels VALUES (5001, 1, 3, -9223372036854775808, 1, '', '{'), (5002, 1, 3, 5, 2, 'abc', " +
+		"'[1]');" +
 		"CREATE INDEX of_bad ON parcels(bad, n, s);" + attack.HiddenViews("abs(n)") +
-		"CREATE TABLE letters(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, n INTEGER, s TEXT); INSERT INTO letters SELECT id, team, bad, n, s FROM parcels;"
+		"CREATE TABLE letters(id INTEGER PRIMARY KEY, team INTEGER, bad INTEGER, n INTEGER, s TEXT); INSERT INTO letters " +
+		"SELECT id, team, bad, n, s FROM parcels;"
 	return script
 }
 
-// TestHiddenRows: what an engine tells a scope, of a statement of its own and of one that a model writes, is the same whatever
-// the hidden rows are.
+// TestHiddenRows: what an engine tells a scope, of a statement of its own and of one that a model writes, is the same
+// whatever the hidden rows are.
 func TestHiddenRows(t *testing.T) {
 	statements := attack.Hidden("sqlite")
 	sql := ""
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return "parcels" }, func() string { return sql }), StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return "parcels" }, func() string {
+			return sql
+		}), StopReason: llm.StopEnd}, nil
 	})
-	policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team", "letters": attack.HiddenRule}, Shared: []string{"sizes"}}
+	policy := exec.Policy{Rows: map[string]string{"parcels": "team = :team", "letters": attack.HiddenRule},
+		Shared: []string{"sizes"}}
 	of := func(hidden ...string) *texttosql.Engine {
-		return testutil.Value(texttosql.New(open(t, parcelsOf(hidden...)), model, texttosql.WithPolicy(policy), texttosql.WithClock(nil)))(t)
+		return testutil.Value(texttosql.New(open(t, parcelsOf(hidden...)), model, texttosql.WithPolicy(policy),
+			texttosql.WithClock(nil)))(t)
 	}
 	as := texttosql.WithScope(exec.Scope{Key: "red", Params: map[string]any{"team": 1}})
 	tell := func(e *texttosql.Engine, ask bool) string {
@@ -54,8 +61,10 @@ func TestHiddenRows(t *testing.T) {
 	}
 	copied := of()
 	others := map[string]*texttosql.Engine{
-		"with hidden rows":           of("-9223372036854775808, -1e308, '', '{'", "9223372036854775807, 1e308, 'abc', '[1'", "0, 0, '%', '('"),
-		"with others in their place": of("5, 5, 'x', '[]'", "6, 6, hex(zeroblob(90000)), 'y'", "-9223372036854775808, 0, NULL, NULL"),
+		"with hidden rows": of("-9223372036854775808, -1e308, '', '{'", "9223372036854775807, 1e308, 'abc', '[1'",
+			"0, 0, '%', '('"),
+		"with others in their place": of("5, 5, 'x', '[]'", "6, 6, hex(zeroblob(90000)), 'y'",
+			"-9223372036854775808, 0, NULL, NULL"),
 	}
 	answered := 0
 	for i, text := range statements {

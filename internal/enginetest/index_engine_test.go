@@ -38,7 +38,8 @@ func TestHistoryLinks(t *testing.T) {
 	}
 	const churn = "SELECT count(*) FROM asset_status"
 	solved := memory.Exemplar{Question: "What is our churn?", SQL: churn}
-	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope, texttosql.WithMemory(memory.Options{Off: true})
+	none, under, forgetful := texttosql.WithSamples(0), texttosql.WithScope,
+		texttosql.WithMemory(memory.Options{Off: true})
 	for _, tt := range []struct {
 		why         string
 		pairs       []memory.Exemplar
@@ -48,15 +49,22 @@ func TestHistoryLinks(t *testing.T) {
 	}{
 		{"no word leads to the table", nil, nil, none, false, false},
 		{"a solved question does", []memory.Exemplar{solved}, nil, none, true, true},
-		{"a past statement with a title does", []memory.Exemplar{{Question: "churn 2024", SQL: churn, Past: true}}, nil, none, true, true},
-		{"so does one whose literals say it", []memory.Exemplar{{SQL: churn + " WHERE id = 'churn'", Past: true}}, nil, none, true, true},
-		{"of another scope none does", []memory.Exemplar{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil, none, false, false},
-		{"of its own scope it does", []memory.Exemplar{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil, under(acme), true, true},
+		{"a past statement with a title does", []memory.Exemplar{{Question: "churn 2024", SQL: churn, Past: true}}, nil, none,
+			true, true},
+		{"so does one whose literals say it", []memory.Exemplar{{SQL: churn + " WHERE id = 'churn'", Past: true}}, nil, none,
+			true, true},
+		{"of another scope none does", []memory.Exemplar{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil,
+			none, false, false},
+		{"of its own scope it does", []memory.Exemplar{{Question: "churn", SQL: churn, Past: true, Scope: "acme"}}, nil,
+			under(acme), true, true},
 		{"under a scope, what is nobody's does", []memory.Exemplar{solved}, nil, under(acme), true, true},
 		{"what is confirmed does at once", nil, []memory.Exemplar{solved}, none, false, true},
-		{"the answer that replaced another one does not", nil, []memory.Exemplar{solved, {Question: "What is our churn?", SQL: "SELECT 1"}}, none, false, false},
-		{"what is confirmed under a scope does there", nil, []memory.Exemplar{{Question: "churn", SQL: churn, Scope: "acme"}}, under(acme), false, true},
-		{"and not under another", nil, []memory.Exemplar{{Question: "churn", SQL: churn, Scope: "acme"}}, under(globex), false, false},
+		{"the answer that replaced another one does not", nil,
+			[]memory.Exemplar{solved, {Question: "What is our churn?", SQL: "SELECT 1"}}, none, false, false},
+		{"what is confirmed under a scope does there", nil, []memory.Exemplar{{Question: "churn", SQL: churn, Scope: "acme"}},
+			under(acme), false, true},
+		{"and not under another", nil, []memory.Exemplar{{Question: "churn", SQL: churn, Scope: "acme"}}, under(globex),
+			false, false},
 		{"nor without one", nil, []memory.Exemplar{{Question: "churn", SQL: churn, Scope: "acme"}}, none, false, false},
 		{"what is confirmed without one does not under one", nil, []memory.Exemplar{solved}, under(acme), false, false},
 		{"a question without memory sees nothing of it", nil, []memory.Exemplar{solved}, forgetful, false, false},
@@ -74,7 +82,8 @@ func TestHistoryLinks(t *testing.T) {
 		options := []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}),
 			texttosql.WithMemory(memory.Options{Exemplars: tt.pairs, VerifiedAnswers: &memory.VerifiedAnswers{}})}
 		alone := testutil.Value(texttosql.New(db, model, options...))(t)
-		ruled := testutil.Value(texttosql.New(db, model, append(options, texttosql.WithPolicy(exec.Policy{Shared: tables}))...))(t)
+		ruled := testutil.Value(texttosql.New(db, model,
+			append(options, texttosql.WithPolicy(exec.Policy{Shared: tables}))...))(t)
 		engine := ruled // with scopes; alone is that of a program without them
 		if _, err := ruled.For(tt.as); err != nil {
 			engine = alone

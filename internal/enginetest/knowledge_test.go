@@ -25,12 +25,14 @@ var known = knowledge.Model{
 		{From: "orders", To: "customers", On: [][2]string{{"customer_id", "id"}}},
 	},
 	Metrics: []knowledge.Metric{
-		{Name: "revenue", Expr: "SUM(orders.total)", Where: "orders.total > 15", Subject: knowledge.Subject{Synonyms: []string{"turnover"}}},
+		{Name: "revenue", Expr: "SUM(orders.total)", Where: "orders.total > 15",
+			Subject: knowledge.Subject{Synonyms: []string{"turnover"}}},
 		{Name: "logins", Expr: "COUNT(DISTINCT customers.password)"},
 		{Name: "secrets_per_order", Expr: "{logins} / COUNT(orders.*)"},
 	},
 	Terms: []knowledge.Term{
-		{Words: []string{"Americans"}, Expr: "customers.country = 'USA'"}, {Words: []string{"key"}, Expr: "customers.password = 'x'"},
+		{Words: []string{"Americans"}, Expr: "customers.country = 'USA'"},
+		{Words: []string{"key"}, Expr: "customers.password = 'x'"},
 	},
 	Instructions: []string{"Amounts are in dollars."},
 }
@@ -55,8 +57,8 @@ func fixed(text string) func(int) string { return func(int) string { return text
 
 const everyTotal = "SELECT SUM(total) FROM orders"
 
-// TestKnowledgeVote: every second sample is a metric request; both kinds stand in one ballot, ties go to the request, and the
-// result says on what it stands.
+// TestKnowledgeVote: every second sample is a metric request; both kinds stand in one ballot, ties go to the request,
+// and the result says on what it stands.
 func TestKnowledgeVote(t *testing.T) {
 	for _, test := range []struct {
 		why               string
@@ -68,21 +70,28 @@ func TestKnowledgeVote(t *testing.T) {
 		requests          int // of the calls
 		note              string
 	}{
-		{"a tie goes to the request", fixed(`{"metrics": ["revenue"]}`), fixed(everyTotal), strategy.Consensus{WithoutJudge: true}, 4,
+		{"a tie goes to the request", fixed(`{"metrics": ["revenue"]}`), fixed(everyTotal),
+			strategy.Consensus{WithoutJudge: true}, 4,
 			"CASE WHEN", []knowledge.Provenance{{Kind: "metric", Name: "revenue"}}, 2, ""},
-		{"self-consistency, too", fixed(`Here: {"metrics": ["REVENUE"], "group_by": []}`), fixed(everyTotal), strategy.SelfConsistency{}, 2,
+		{"self-consistency, too", fixed(`Here: {"metrics": ["REVENUE"], "group_by": []}`), fixed(everyTotal),
+			strategy.SelfConsistency{}, 2,
 			"CASE WHEN", []knowledge.Provenance{{Kind: "metric", Name: "revenue"}}, 1, ""},
-		{"one greedy sample is a statement", fixed(`{"metrics": ["revenue"]}`), fixed(everyTotal), strategy.Direct{}, 1, everyTotal, nil, 0,
+		{"one greedy sample is a statement", fixed(`{"metrics": ["revenue"]}`), fixed(everyTotal), strategy.Direct{}, 1,
+			everyTotal, nil, 0,
 			"without its condition orders.total > 15"},
-		{"no metric answers: the later samples are statements", fixed(`{"metrics": []}`), fixed("SELECT COUNT(*) FROM orders"),
+		{"no metric answers: the later samples are statements", fixed(`{"metrics": []}`),
+			fixed("SELECT COUNT(*) FROM orders"),
 			strategy.Consensus{WithoutJudge: true}, 12, "COUNT(*)", nil, 0, "found none that answers the question"},
-		{"a refused request has no vote", fixed(`{"metrics": ["revenue"], "group_by": ["moon.x"]}`), fixed("SELECT COUNT(*) FROM orders"),
+		{"a refused request has no vote", fixed(`{"metrics": ["revenue"], "group_by": ["moon.x"]}`),
+			fixed("SELECT COUNT(*) FROM orders"),
 			strategy.Consensus{WithoutJudge: true}, 4, "COUNT(*)", nil, 2, ""},
-		{"no request at all", fixed(`I would group by country.`), fixed("SELECT COUNT(*) FROM orders"), strategy.Consensus{WithoutJudge: true}, 4,
+		{"no request at all", fixed(`I would group by country.`), fixed("SELECT COUNT(*) FROM orders"),
+			strategy.Consensus{WithoutJudge: true}, 4,
 			"COUNT(*)", nil, 2, ""},
 	} {
 		model, asked := byPurpose(test.metric, test.statement)
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(test.strategy), texttosql.WithKnowledge(known),
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(test.strategy),
+			texttosql.WithKnowledge(known),
 			texttosql.WithSamples(test.samples)))(t)
 		res, err := engine.Ask(t.Context(), "What is the turnover?")
 		if err != nil || !strings.Contains(res.SQL, test.sql) {
@@ -105,13 +114,15 @@ func TestKnowledgeVote(t *testing.T) {
 	}
 }
 
-// TestKnowledgeNone: replies that say that no metric answers are neither votes nor abstentions: the confidence is that of
-// the statements alone.
+// TestKnowledgeNone: replies that say that no metric answers are neither votes nor abstentions: the confidence is that
+// of the statements alone.
 func TestKnowledgeNone(t *testing.T) {
 	confidence := func(opts ...texttosql.Option) *texttosql.Result {
 		model, asked := byPurpose(fixed("{}"), fixed("SELECT COUNT(*) FROM orders"))
-		opts = append(opts, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Requests: 2, Temperature: 0.7}}))
-		res := testutil.Value(testutil.Value(texttosql.New(open(t, shop), model, opts...))(t).Ask(t.Context(), "How many orders?"))(t)
+		opts = append(opts,
+			texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 4, Requests: 2, Temperature: 0.7}}))
+		res := testutil.Value(testutil.Value(texttosql.New(open(t, shop), model, opts...))(t).Ask(t.Context(),
+			"How many orders?"))(t)
 		if len(asked()) != 4 {
 			t.Errorf("%d calls", len(asked()))
 		}
@@ -134,7 +145,8 @@ func TestKnowledgePolicy(t *testing.T) {
 		if denied {
 			policy = exec.Policy{DenyColumns: []string{"customers.password"}}
 		}
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithKnowledge(known), texttosql.WithPolicy(policy), texttosql.WithSamples(4)))(t)
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithKnowledge(known),
+			texttosql.WithPolicy(policy), texttosql.WithSamples(4)))(t)
 		res := testutil.Value(engine.Ask(t.Context(), "How many logins with which key per order, secrets per order?"))(t)
 		var said bytes.Buffer
 		for _, r := range asked() {
@@ -144,7 +156,8 @@ func TestKnowledgePolicy(t *testing.T) {
 		}
 		text := testutil.Value(json.Marshal(res))(t)
 		for _, name := range []string{"logins", "customers.password", "secrets_per_order"} {
-			question := strings.Contains(strings.ReplaceAll(said.String(), "How many logins with which key per order, secrets per order?", ""), name)
+			question := strings.Contains(strings.ReplaceAll(said.String(),
+				"How many logins with which key per order, secrets per order?", ""), name)
 			if question == denied {
 				t.Errorf("denied %t: a prompt names %s: %t", denied, name, question)
 			}
@@ -159,12 +172,14 @@ func TestKnowledgePolicy(t *testing.T) {
 // configuration of a conversation includes the model.
 func TestKnowledgePrompts(t *testing.T) {
 	for _, test := range []struct{ question, has, hasNot string }{
-		{"What is the turnover of Americans?", "metric revenue = SUM(orders.total) where orders.total > 15; also called turnover", "logins"},
+		{"What is the turnover of Americans?", "metric revenue = SUM(orders.total) where orders.total > 15; " +
+			"also called turnover", "logins"},
 		{"What is the turnover of Americans?", `"Americans" means customers.country = 'USA'`, `"key"`},
 		{"How many orders?", "Amounts are in dollars.", "revenue"},
 	} {
 		model, asked := byPurpose(fixed("{}"), fixed(everyTotal))
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithKnowledge(known)))(t)
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{}),
+			texttosql.WithKnowledge(known)))(t)
 		res := testutil.Value(engine.Ask(t.Context(), test.question))(t)
 		prompt := asked()[0].Messages[1].Text
 		if !strings.Contains(prompt, test.has) || strings.Contains(prompt, test.hasNot) {
@@ -174,8 +189,10 @@ func TestKnowledgePrompts(t *testing.T) {
 			t.Errorf("the statement does not use the term: %v", res.Grounds)
 		}
 	}
-	model, _ := byPurpose(fixed("{}"), fixed("SELECT SUM(total) FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'USA'"))
-	engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{}), texttosql.WithKnowledge(known)))(t)
+	model, _ := byPurpose(fixed("{}"),
+		fixed("SELECT SUM(total) FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'USA'"))
+	engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.Direct{}),
+		texttosql.WithKnowledge(known)))(t)
 	res := testutil.Value(engine.Ask(t.Context(), "What did Americans pay?"))(t)
 	golden.Equal(t, []knowledge.Provenance{{Kind: "term", Name: "Americans"}}, res.Grounds)
 	var page bytes.Buffer

@@ -39,23 +39,30 @@ func TestLevels(t *testing.T) {
 		{"equal samples", "Which customers live in the USA?", usa, nil, "agreed", "All 7 samples agree."},
 		{"too few of them", "Which customers live in the USA?", usa, []texttosql.Option{texttosql.WithSamples(2)},
 			"check", "Check this: only 2 samples were compared, and all agree."},
-		{"one statement", "Which customers live in the USA?", usa, []texttosql.Option{texttosql.WithStrategy(strategy.Direct{})},
+		{"one statement", "Which customers live in the USA?", usa,
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Direct{})},
 			"single", "One statement; not voted on."},
 		{"another value of the column", "Which customers live in Norway?", usa, nil,
 			"check", `Check this: the question says Norway, the statement USA.`},
 		{"a verified question", "Which customers are in Norway?", usa, []texttosql.Option{texttosql.WithKnowledge(byCountry)},
 			"verified", "Verified by the sales team on 2 March 2026."},
-		{"one statement with another value", "Which customers live in Norway?", usa, []texttosql.Option{texttosql.WithStrategy(strategy.Direct{})},
+		{"one statement with another value", "Which customers live in Norway?", usa,
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Direct{})},
 			"check", "Check this: the question says Norway, the statement USA. One statement; not voted on."},
-		{"a metric", "How many customers are there?", `{"metrics": ["customers"]}`, []texttosql.Option{texttosql.WithKnowledge(countedCustomers)},
+		{"a metric", "How many customers are there?", `{"metrics": ["customers"]}`,
+			[]texttosql.Option{texttosql.WithKnowledge(countedCustomers)},
 			"check", "By the metric customers. Check this: 5 of 9 samples agree; 4 gave no usable statement."},
-		{"a question about the schema", "Which tables are there?", usa, nil, "schema", "Read from the schema, without a model."},
-		{"a wish", "Delete all customers in the USA", usa, nil, "agreed", "Nothing was changed: this program only reads. All 7 samples agree."},
-		{"a wish without rows", "Delete all customers in the USA", usa, []texttosql.Option{texttosql.WithoutExecution()}, "agreed",
+		{"a question about the schema", "Which tables are there?", usa, nil, "schema",
+			"Read from the schema, without a model."},
+		{"a wish", "Delete all customers in the USA", usa, nil, "agreed",
+			"Nothing was changed: this program only reads. All 7 samples agree."},
+		{"a wish without rows", "Delete all customers in the USA", usa, []texttosql.Option{texttosql.WithoutExecution()},
+			"agreed",
 			"Nothing was changed: this program only reads. All 9 samples agree."},
 		{"a doubted wish", "Delete the customers who live in Norway", usa, nil, "check",
 			"Nothing was changed: this program only reads. Check this: the question says Norway, the statement USA."},
-		{"a wish without a vote", "Delete all customers in the USA", usa, []texttosql.Option{texttosql.WithStrategy(strategy.Direct{})}, "single",
+		{"a wish without a vote", "Delete all customers in the USA", usa,
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Direct{})}, "single",
 			"Nothing was changed: this program only reads. One statement; not voted on."},
 		{"a question about a change", "Which customers were deleted in the USA?", usa, nil, "agreed", "All 7 samples agree."},
 	} {
@@ -77,7 +84,8 @@ func TestLevelOfAChoice(t *testing.T) {
 		statement := []string{usa, "SELECT count(*) FROM customers"}[req.Sample%2]
 		return llm.Response{Text: statement, StopReason: llm.StopEnd}, nil
 	})
-	e := engine(t, model, texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(4), texttosql.WithClarifyBelow(0.6))
+	e := engine(t, model, texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(4),
+		texttosql.WithClarifyBelow(0.6))
 	talk := e.NewConversation(&session.MemoryStore{})
 	_, err := talk.Ask(t.Context(), "Which customers live in the USA?")
 	var asked *session.QuestionError
@@ -104,8 +112,10 @@ func TestLevelOfAResumedAnswer(t *testing.T) {
 		closing       string
 	}{
 		{"a vote", "Which customers live in the USA?", nil, "agreed", "All 7 samples agree."},
-		{"a doubted one", "Which customers live in Norway?", nil, "check", "Check this: the question says Norway, the statement USA."},
-		{"a verified question", "Which customers are in Norway?", []texttosql.Option{texttosql.WithKnowledge(byCountry)}, "verified", "Verified."},
+		{"a doubted one", "Which customers live in Norway?", nil, "check",
+			"Check this: the question says Norway, the statement USA."},
+		{"a verified question", "Which customers are in Norway?", []texttosql.Option{texttosql.WithKnowledge(byCountry)},
+			"verified", "Verified."},
 		{"a question about the schema", "Which tables are there?", nil, "schema", "Read from the schema, without a model."},
 	} {
 		store := &session.MemoryStore{}

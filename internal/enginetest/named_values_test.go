@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// TestNamedValuesInPrompts: the first prompt about the question shows the stored value that it names in small letters, in every
-// preset that shows values. A published prompt is as its source has it, and WithoutValues shows nothing.
+// TestNamedValuesInPrompts: the first prompt about the question shows the stored value that it names in small letters,
+// in every preset that shows values. A published prompt is as its source has it, and WithoutValues shows nothing.
 func TestNamedValuesInPrompts(t *testing.T) {
 	const (
 		people = "CREATE TABLE people (id INTEGER PRIMARY KEY, city TEXT, mail TEXT);" +
@@ -24,7 +24,8 @@ func TestNamedValuesInPrompts(t *testing.T) {
 		value   = `people.city has "Oslo", "Bergen"` // of the few texts of a column all
 	)
 	replies := map[string]string{
-		"maker.scope": "Tables: people", "maker.filter": "people.city = 'Oslo'", "agent.step": "Thought: count\nAction: query[SELECT count(*) FROM people]",
+		"maker.scope": "Tables: people", "maker.filter": "people.city = 'Oslo'",
+		"agent.step": "Thought: count\nAction: query[SELECT count(*) FROM people]",
 	}
 	all := presets()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -50,7 +51,8 @@ func TestNamedValuesInPrompts(t *testing.T) {
 				return sent.String()
 			}
 			text := prompts()
-			if want := !strings.Contains(name, "published"); want != strings.Contains(text, section) || want && !strings.Contains(text, value) {
+			if want := !strings.Contains(name, "published"); want != strings.Contains(text, section) || want &&
+				!strings.Contains(text, value) {
 				t.Errorf("the value is to be shown: %v\n%s", want, text)
 			}
 			if strings.Contains(text, "@example.com") && !strings.Contains(name, "published") {

@@ -26,12 +26,15 @@ func TestMisplacedOptions(t *testing.T) {
 		option    texttosql.AskOption
 		ask       bool // given to Ask, else to New
 	}{
-		{"a scope is that of a question", "WithScope: it belongs to one question", texttosql.WithScope(exec.Scope{Key: "a"}), false},
+		{"a scope is that of a question", "WithScope: it belongs to one question", texttosql.WithScope(exec.Scope{Key: "a"}),
+			false},
 		{"so is an id", "WithID: it belongs to one question", texttosql.WithID("a"), false},
 		{"so is evidence", "WithEvidence: it belongs to one question", texttosql.WithEvidence("a"), false},
-		{"a store is that of an engine", "WithMemory of one question has Off alone", texttosql.WithMemory(memory.Options{VerifiedAnswers: store}), true},
+		{"a store is that of an engine", "WithMemory of one question has Off alone",
+			texttosql.WithMemory(memory.Options{VerifiedAnswers: store}), true},
 		{"so are exemplars", "WithMemory of one question has Off alone",
-			texttosql.WithMemory(memory.Options{Off: true, Exemplars: []memory.Exemplar{{Question: "a", SQL: "SELECT 1"}}}), true},
+			texttosql.WithMemory(memory.Options{Off: true, Exemplars: []memory.Exemplar{{Question: "a", SQL: "SELECT 1"}}}),
+			true},
 		{"a user confirms, and does not ask", "WithUser does nothing here", texttosql.WithUser("ann"), true},
 		{"memory is for both", "", texttosql.WithMemory(memory.Options{Off: true}), false},
 		{"memory is for both", "", texttosql.WithMemory(memory.Options{Off: true}), true},
@@ -49,7 +52,8 @@ func TestMisplacedOptions(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
 		}
 	}
-	_, err := testutil.Value(texttosql.New(db, always(usa)))(t).NewConversation(nil).Ask(t.Context(), whoInUSA, texttosql.WithID("mine"))
+	_, err := testutil.Value(texttosql.New(db, always(usa)))(t).NewConversation(nil).Ask(t.Context(), whoInUSA,
+		texttosql.WithID("mine"))
 	if err == nil || !strings.Contains(err.Error(), "the id of the conversation") {
 		t.Errorf("an id beside that of a conversation: %v", err)
 	}
@@ -64,8 +68,10 @@ func TestIdleChecks(t *testing.T) {
 		executes  bool
 	}{
 		{"the usual checks run the statement", "exec.RunCheck in Pipeline.Checks needs rows", exec.DefaultChecks(), false},
-		{"so does one with bounds of its own", "exec.RunCheck in Pipeline.Checks needs rows", []exec.Check{exec.ReadOnly{}, runs}, false},
-		{"a look at the rows", "exec.SuspiciousResultCheck in Pipeline.Checks needs rows", []exec.Check{exec.SuspiciousResultCheck{}}, false},
+		{"so does one with bounds of its own", "exec.RunCheck in Pipeline.Checks needs rows",
+			[]exec.Check{exec.ReadOnly{}, runs}, false},
+		{"a look at the rows", "exec.SuspiciousResultCheck in Pipeline.Checks needs rows",
+			[]exec.Check{exec.SuspiciousResultCheck{}}, false},
 		{"plans need none", "", exec.PlanChecks(), false},
 		{"no list is the engine's choice", "", nil, false},
 		{"statements run", "", exec.DefaultChecks(), true},
@@ -93,11 +99,13 @@ func TestShortDurations(t *testing.T) {
 	}{
 		{"the time of an answer", "Answer.Timeout: 30 is 30 ns", limited(30)},
 		{"of a candidate", "Candidate.Timeout: 5 is", texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: 5}})},
-		{"of a stream", "Stream.Timeout: 999999 is", texttosql.WithLimits(exec.Limits{Stream: exec.Bounds{Timeout: 999_999}})},
+		{"of a stream", "Stream.Timeout: 999999 is",
+			texttosql.WithLimits(exec.Limits{Stream: exec.Bounds{Timeout: 999_999}})},
 		{"of a budget", "WithBudget: Timeout: 60 is", texttosql.WithBudget(llm.Budget{Timeout: 60})},
 		{"of a retry", "WithRetry: GiveUp: 15 is", texttosql.WithRetry(llm.Retry{GiveUp: 15})},
-		{"of a model inside other middlewares", "llm: Timeout: 30 is", texttosql.WithModels(llm.Chain(llm.Named("b", always(usa)),
-			llm.Trace(), llm.Retry{}.Middleware(), llm.Timeout(30)))},
+		{"of a model inside other middlewares", "llm: Timeout: 30 is",
+			texttosql.WithModels(llm.Chain(llm.Named("b", always(usa)),
+				llm.Trace(), llm.Retry{}.Middleware(), llm.Timeout(30)))},
 		{"one millisecond", "", limited(time.Millisecond)},
 		{"the default", "", limited(0)},
 	} {
@@ -109,11 +117,13 @@ func TestShortDurations(t *testing.T) {
 	}
 }
 
-// TestLogIDs: every record of a question has its id, one that is made where the caller gave none, and two questions have two.
+// TestLogIDs: every record of a question has its id, one that is made where the caller gave none, and two questions
+// have two.
 func TestLogIDs(t *testing.T) {
 	var log bytes.Buffer
 	var told []string
-	e := engine(t, always(usa), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+	e := engine(t, always(usa),
+		texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 		texttosql.WithProgress(func(p texttosql.Progress) { told = append(told, p.ID) }))
 	id := regexp.MustCompile(` id=(\S+)`)
 	seen := map[string]bool{}
@@ -154,8 +164,10 @@ func TestRepeatedOptions(t *testing.T) {
 	db, m := open(t, shop), llm.Named("a", always(usa))
 	e := testutil.Value(texttosql.New(db, m))(t)
 	for name, option := range map[string]texttosql.Option{
-		"WithPolicy": texttosql.WithPolicy(exec.Policy{}), "WithSamples": texttosql.WithSamples(3), "WithoutValues": texttosql.WithoutValues(),
-		"WithModels": texttosql.WithModels(), "WithMemory": texttosql.WithMemory(memory.Options{}), "WithLimits": texttosql.WithLimits(exec.Limits{}),
+		"WithPolicy": texttosql.WithPolicy(exec.Policy{}), "WithSamples": texttosql.WithSamples(3),
+		"WithoutValues": texttosql.WithoutValues(),
+		"WithModels":    texttosql.WithModels(), "WithMemory": texttosql.WithMemory(memory.Options{}),
+		"WithLimits":   texttosql.WithLimits(exec.Limits{}),
 		"WithProgress": texttosql.WithProgress(nil), "WithScope": texttosql.WithScope(exec.Scope{Key: "a"}),
 	} {
 		want := name + ": it is given twice"
@@ -179,10 +191,12 @@ func TestRepeatedOptions(t *testing.T) {
 			t.Errorf("Query with %s: %v", name, err)
 		}
 	}
-	if _, err := texttosql.New(db, m, texttosql.WithoutValues(), texttosql.WithoutExecution(), texttosql.WithSamples(3)); err != nil {
+	if _, err := texttosql.New(db, m, texttosql.WithoutValues(), texttosql.WithoutExecution(),
+		texttosql.WithSamples(3)); err != nil {
 		t.Errorf("three options: %v", err)
 	}
-	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithSamples(3), texttosql.WithEvidence("all of them")); err != nil {
+	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithSamples(3),
+		texttosql.WithEvidence("all of them")); err != nil {
 		t.Errorf("two options: %v", err)
 	}
 }
@@ -218,7 +232,8 @@ func TestNewScope(t *testing.T) {
 	testutil.OK(t, query(norway))
 	testutil.OK(t, query(usa))
 	norway.Key = usa.Key
-	if err := query(norway); !errors.Is(err, exec.ErrNoScope) || !strings.Contains(err.Error(), "seen with other parameters") {
+	if err := query(norway); !errors.Is(err, exec.ErrNoScope) ||
+		!strings.Contains(err.Error(), "seen with other parameters") {
 		t.Errorf("the key of another scope: %v", err)
 	}
 }
@@ -235,14 +250,17 @@ func TestAskQuestion(t *testing.T) {
 		texttosql.WithBudget(llm.Budget{InFlight: 1}), texttosql.WithStrategy(strategy.SelfConsistency{}))
 	q := texttosql.Question{ID: "mine", Text: whoInUSA, Evidence: "USA is a country", Samples: 3}
 	r, err := e.AskQuestion(t.Context(), q)
-	if err != nil || r.Question != whoInUSA || r.Usage.Calls+r.Saved != 3 || ids[0] != "mine" || !strings.Contains(prompts[0], q.Evidence) {
+	if err != nil || r.Question != whoInUSA || r.Usage.Calls+r.Saved != 3 || ids[0] != "mine" ||
+		!strings.Contains(prompts[0], q.Evidence) {
 		t.Errorf("%+v: %d calls, %q, %v", r, r.Usage.Calls, ids[0], err)
 	}
 	for name, option := range map[string]texttosql.AskOption{
-		"WithID": texttosql.WithID("other"), "WithEvidence": texttosql.WithEvidence("other"), "WithSamples": texttosql.WithSamples(2),
+		"WithID": texttosql.WithID("other"), "WithEvidence": texttosql.WithEvidence("other"),
+		"WithSamples": texttosql.WithSamples(2),
 	} {
 		var config *strategy.ConfigError
-		if r, err := e.AskQuestion(t.Context(), q, option); !errors.As(err, &config) || r == nil || !strings.Contains(err.Error(), name+" is given twice") {
+		if r, err := e.AskQuestion(t.Context(), q, option); !errors.As(err, &config) || r == nil ||
+			!strings.Contains(err.Error(), name+" is given twice") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

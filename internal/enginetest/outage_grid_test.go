@@ -181,14 +181,15 @@ var doors = []struct {
 		before := http.DefaultClient.Transport
 		http.DefaultClient.Transport = p
 		defer func() { http.DefaultClient.Transport = before }()
-		e := engine(t, llm.Chain(ownModel("http://provider.test/complete"), llm.Timeout(2*time.Second)), texttosql.WithSamples(samples))
+		e := engine(t, llm.Chain(ownModel("http://provider.test/complete"), llm.Timeout(2*time.Second)),
+			texttosql.WithSamples(samples))
 		p.begin(s)
 		return e.Ask(t.Context(), whoInUSA, w.option())
 	}},
 }
 
-// TestOutageThatEnds: an outage that is shorter than Retry.GiveUp costs time and no vote, for each client and each form of the
-// failure, and the log has each wait.
+// TestOutageThatEnds: an outage that is shorter than Retry.GiveUp costs time and no vote, for each client and each form
+// of the failure, and the log has each wait.
 func TestOutageThatEnds(t *testing.T) {
 	for _, door := range doors {
 		for _, samples := range []int{1, 7, 12} {
@@ -234,7 +235,8 @@ func TestGuideShowsTheModel(t *testing.T) {
 	}
 }
 
-// TestLostVotes: samples without a reply are counted in a warning and in the ballot, and the log does not take the question for answered.
+// TestLostVotes: samples without a reply are counted in a warning and in the ballot, and the log does not take the
+// question for answered.
 func TestLostVotes(t *testing.T) {
 	const busy = "samples did not reply: the provider was busy"
 	fails := func(err error) func(int) (string, error) {
@@ -261,20 +263,24 @@ func TestLostVotes(t *testing.T) {
 			}
 			return usa, nil
 		}, llm.Budget{}, "1 of 12 " + busy, "level=WARN outcome=degraded", 1},
-		{"late replies", fails(llm.StatusError(504, 0, nil)), llm.Budget{}, "9 of 12 samples did not reply: the provider did not answer in time",
+		{"late replies", fails(llm.StatusError(504, 0, nil)), llm.Budget{},
+			"9 of 12 samples did not reply: the provider did not answer in time",
 			"level=WARN outcome=degraded", 9},
 		{"replies that a filter holds back", fails(&llm.Error{Class: llm.ClassRefused}), llm.Budget{},
 			"9 of 12 samples did not reply: the provider declined the content", "level=WARN outcome=degraded", 9},
-		{"an error of a model without a class", fails(errors.New("no")), llm.Budget{}, "9 of 12 samples did not reply: the calls failed",
+		{"an error of a model without a class", fails(errors.New("no")), llm.Budget{},
+			"9 of 12 samples did not reply: the calls failed",
 			"level=WARN outcome=degraded", 9},
-		{"a spent budget is no provider that failed", func(int) (string, error) { return usa, nil }, llm.Budget{Calls: 3}, "", "level=INFO outcome=answered", 0},
+		{"a spent budget is no provider that failed", func(int) (string, error) { return usa, nil }, llm.Budget{Calls: 3}, "",
+			"level=INFO outcome=answered", 0},
 		{"a reply without a statement is a reply", func(sample int) (string, error) {
 			if sample < 3 {
 				return usa, nil
 			}
 			return "I do not know.", nil
 		}, llm.Budget{}, "", "level=INFO outcome=answered", 0},
-		{"no reply at all is an error", func(int) (string, error) { return "", llm.StatusError(429, 0, nil) }, llm.Budget{}, "", "level=WARN outcome=rate", 0},
+		{"no reply at all is an error", func(int) (string, error) { return "", llm.StatusError(429, 0, nil) }, llm.Budget{},
+			"", "level=WARN outcome=rate", 0},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -283,7 +289,9 @@ func TestLostVotes(t *testing.T) {
 					text, err := tt.reply(req.Sample)
 					return llm.Response{Text: text}, err
 				})
-				e := engine(t, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Temperature: .7}}), texttosql.WithBudget(tt.budget),
+				e := engine(t, model,
+					texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Temperature: .7}}),
+					texttosql.WithBudget(tt.budget),
 					texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				r, _ := e.Ask(t.Context(), whoInUSA)
 				var warned []string
@@ -317,11 +325,14 @@ func TestFutilePrompt(t *testing.T) {
 	}{
 		{"a filter", &llm.Error{Class: llm.ClassRefused, Status: 400}, false, 1, failure.NoAnswer},
 		{"a request too large", &llm.Error{Class: llm.ClassContextTooLong, Status: 429}, false, 1, failure.Provider},
-		{"a filter, and samples that are sent at once", &llm.Error{Class: llm.ClassRefused, Status: 400}, true, 12, failure.NoAnswer},
-		{"a request too large, and samples that are sent at once", &llm.Error{Class: llm.ClassContextTooLong, Status: 429}, true, 12, failure.Provider},
+		{"a filter, and samples that are sent at once", &llm.Error{Class: llm.ClassRefused, Status: 400}, true, 12,
+			failure.NoAnswer},
+		{"a request too large, and samples that are sent at once", &llm.Error{Class: llm.ClassContextTooLong, Status: 429},
+			true, 12, failure.Provider},
 	} {
 		for name, s := range map[string]strategy.Strategy{
-			"Consensus": strategy.Consensus{}, "SelfConsistency": strategy.SelfConsistency{Samples: 12}, "Direct": strategy.Direct{},
+			"Consensus": strategy.Consensus{}, "SelfConsistency": strategy.SelfConsistency{Samples: 12},
+			"Direct":      strategy.Direct{},
 			"all at once": strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12, Temperature: .7, AtOnce: true}},
 		} {
 			synctest.Test(t, func(t *testing.T) {
@@ -366,7 +377,8 @@ func TestConversationAfterAnOutage(t *testing.T) {
 		{"another question", nil, "Which customers are there?", "question follow_up", false},
 		{"the same question", nil, whoInUSA, "question follow_up", false},
 		{"the interrupted question", nil, "", "question", false},
-		{"another question, after an answer", []string{"Which customers are there?"}, "And of the USA?", "question follow_up follow_up", true},
+		{"another question, after an answer", []string{"Which customers are there?"}, "And of the USA?",
+			"question follow_up follow_up", true},
 		{"the interrupted question, after an answer", []string{"Which customers are there?"}, "", "question follow_up", true},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -379,7 +391,8 @@ func TestConversationAfterAnOutage(t *testing.T) {
 				}
 				p.begin(spell{lasts: time.Hour, status: 503})
 				var stopped *session.InterruptedError
-				if r, err := c.Ask(t.Context(), whoInUSA); !errors.As(err, &stopped) || failure.Of(err).HTTPStatus != 502 || r == nil {
+				if r, err := c.Ask(t.Context(), whoInUSA); !errors.As(err, &stopped) || failure.Of(err).HTTPStatus != 502 ||
+					r == nil {
 					t.Fatalf("in the outage: %v, %v", r, err)
 				}
 				p.begin(spell{})
@@ -397,7 +410,8 @@ func TestConversationAfterAnOutage(t *testing.T) {
 				for _, turn := range rec.Turns {
 					kinds = append(kinds, string(turn.Kind))
 				}
-				if got := strings.Join(kinds, " "); got != tt.turns || rec.State != session.Completed || (len(rec.Earlier()) > 0) != tt.follow {
+				if got := strings.Join(kinds, " "); got != tt.turns || rec.State != session.Completed ||
+					(len(rec.Earlier()) > 0) != tt.follow {
 					t.Errorf("turns %s, state %s, %d answers before", got, rec.State, len(rec.Earlier()))
 				}
 				legal(t, rec)

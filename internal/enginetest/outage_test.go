@@ -20,8 +20,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestOutage: a provider that stays down for longer than a Retry waits is reported as that and not as a spent budget. The first
-// question of an engine tries it with one call at a time, and what comes behind the 15 s is not sent.
+// TestOutage: a provider that stays down for longer than a Retry waits is reported as that and not as a spent budget.
+// The first question of an engine tries it with one call at a time, and what comes behind the 15 s is not sent.
 func TestOutage(t *testing.T) {
 	fails := func(class llm.Class, status int) error {
 		return &llm.Error{Class: class, Status: status, Err: errors.New("no")}
@@ -36,14 +36,21 @@ func TestOutage(t *testing.T) {
 		class  failure.Class
 		status int
 	}{
-		{"too many requests", fails(llm.ClassRateLimit, 429), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second, failure.Rate, 503},
-		{"overloaded", fails(llm.ClassOverloaded, 503), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second, failure.Provider, 502},
-		{"a time-out of the provider", fails(llm.ClassTimeout, 408), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second, failure.Provider, 502},
-		{"overloaded, and a budget for less than its samples", fails(llm.ClassOverloaded, 503), llm.Retry{}, llm.Budget{Calls: 3}, 3, time.Second,
+		{"too many requests", fails(llm.ClassRateLimit, 429), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second,
+			failure.Rate, 503},
+		{"overloaded", fails(llm.ClassOverloaded, 503), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second,
 			failure.Provider, 502},
-		{"overloaded, without a budget", fails(llm.ClassOverloaded, 503), llm.Retry{}, llm.Budget{}, 8, 15 * time.Second, failure.Provider, 502},
-		{"with less patience", fails(llm.ClassOverloaded, 503), llm.Retry{GiveUp: 2 * time.Second}, llm.Budget{}, 5, 2 * time.Second, failure.Provider, 502},
-		{"without a retry", fails(llm.ClassOverloaded, 503), llm.Retry{Attempts: 1}, llm.Budget{}, 7, 0, failure.Provider, 502},
+		{"a time-out of the provider", fails(llm.ClassTimeout, 408), llm.Retry{}, llm.Budget{Calls: 16}, 8, 15 * time.Second,
+			failure.Provider, 502},
+		{"overloaded, and a budget for less than its samples", fails(llm.ClassOverloaded, 503), llm.Retry{},
+			llm.Budget{Calls: 3}, 3, time.Second,
+			failure.Provider, 502},
+		{"overloaded, without a budget", fails(llm.ClassOverloaded, 503), llm.Retry{}, llm.Budget{}, 8, 15 * time.Second,
+			failure.Provider, 502},
+		{"with less patience", fails(llm.ClassOverloaded, 503), llm.Retry{GiveUp: 2 * time.Second}, llm.Budget{}, 5,
+			2 * time.Second, failure.Provider, 502},
+		{"without a retry", fails(llm.ClassOverloaded, 503), llm.Retry{Attempts: 1}, llm.Budget{}, 7, 0, failure.Provider,
+			502},
 		{"it hangs", nil, llm.Retry{}, llm.Budget{Timeout: 5 * time.Second}, 7, 5 * time.Second, failure.Time, 504},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -74,17 +81,20 @@ func TestNilEngine(t *testing.T) {
 	var e *texttosql.Engine
 	ctx := t.Context()
 	for call, f := range map[string]func() error{
-		"Ask":              func() error { _, err := e.Ask(ctx, whoInUSA); return err },
-		"Generate":         func() error { _, err := e.Generate(ctx, whoInUSA); return err },
-		"Query":            func() error { _, err := e.Query(ctx, "SELECT 1"); return err },
-		"Check":            func() error { _, err := e.Check(ctx, "SELECT 1"); return err },
-		"Ready":            func() error { return e.Ready(ctx) },
-		"Schema":           func() error { _, err := e.Schema(ctx); return err },
-		"Confirm":          func() error { return e.Confirm(ctx, whoInUSA, "SELECT 1") },
-		"Estimate":         func() error { _, err := e.Estimate(ctx, whoInUSA); return err },
-		"For":              func() error { _, err := e.For(); return err },
-		"OpenConversation": func() error { _, err := e.OpenConversation(ctx, &session.MemoryStore{}, session.NewID()); return err },
-		"a conversation":   func() error { _, err := e.NewConversation(nil).Ask(ctx, whoInUSA); return err },
+		"Ask":      func() error { _, err := e.Ask(ctx, whoInUSA); return err },
+		"Generate": func() error { _, err := e.Generate(ctx, whoInUSA); return err },
+		"Query":    func() error { _, err := e.Query(ctx, "SELECT 1"); return err },
+		"Check":    func() error { _, err := e.Check(ctx, "SELECT 1"); return err },
+		"Ready":    func() error { return e.Ready(ctx) },
+		"Schema":   func() error { _, err := e.Schema(ctx); return err },
+		"Confirm":  func() error { return e.Confirm(ctx, whoInUSA, "SELECT 1") },
+		"Estimate": func() error { _, err := e.Estimate(ctx, whoInUSA); return err },
+		"For":      func() error { _, err := e.For(); return err },
+		"OpenConversation": func() error {
+			_, err := e.OpenConversation(ctx, &session.MemoryStore{}, session.NewID())
+			return err
+		},
+		"a conversation": func() error { _, err := e.NewConversation(nil).Ask(ctx, whoInUSA); return err },
 		"AskAll": func() (err error) {
 			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), 0) {
 			}
@@ -146,7 +156,8 @@ func TestOptionsThatDoNothing(t *testing.T) {
 			}
 		}
 	}
-	if err := calls["AskAll"](all["WithSamples"]); err.Error() != "texttosql: AskAll: WithSamples is set for each Question" {
+	if err := calls["AskAll"](all["WithSamples"]); err.Error() != "texttosql: AskAll: "+
+		"WithSamples is set for each Question" {
 		t.Error(err)
 	}
 }
@@ -162,12 +173,15 @@ func TestResultBesideAnError(t *testing.T) {
 		opts     []texttosql.AskOption
 		is       error
 	}{
-		"empty": {t.Context(), " ", nil, strategy.ErrEmptyQuestion}, "without a word": {t.Context(), "?! …", nil, strategy.ErrEmptyQuestion},
-		"cancelled": {ended, whoInUSA, nil, context.Canceled}, "no candidate": {t.Context(), whoInUSA, nil, strategy.ErrNoCandidate},
+		"empty": {t.Context(), " ", nil, strategy.ErrEmptyQuestion}, "without a word": {t.Context(), "?! …", nil,
+			strategy.ErrEmptyQuestion},
+		"cancelled": {ended, whoInUSA, nil, context.Canceled}, "no candidate": {t.Context(), whoInUSA, nil,
+			strategy.ErrNoCandidate},
 		"too many samples":     {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithSamples(-1)}, nil},
 		"a scope without rule": {t.Context(), whoInUSA, []texttosql.AskOption{texttosql.WithScope(acme)}, exec.ErrNoRules},
 	} {
-		for _, ask := range []func(context.Context, string, ...texttosql.AskOption) (*texttosql.Result, error){e.Ask, e.Generate} {
+		for _, ask := range []func(context.Context, string, ...texttosql.AskOption) (*texttosql.Result, error){e.Ask,
+			e.Generate} {
 			r, err := ask(tt.ctx, tt.question, tt.opts...)
 			if r == nil || r.Question != tt.question || err == nil || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("%s: %+v, %v", why, r, err)
@@ -196,10 +210,12 @@ func TestGreedySamples(t *testing.T) {
 		{"of the Sampler", []texttosql.Option{pipeline(strategy.Sampler{Samples: 3}, strategy.Prompt{})}, 0, true},
 		{"of one question", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 3, true},
 		{"one", []texttosql.Option{pipeline(strategy.Sampler{}, nil)}, 1, false},
-		{"at a temperature", []texttosql.Option{pipeline(strategy.Sampler{Temperature: .7}, nil), texttosql.WithSamples(3)}, 0, false},
+		{"at a temperature", []texttosql.Option{pipeline(strategy.Sampler{Temperature: .7}, nil), texttosql.WithSamples(3)},
+			0, false},
 		{"of two models", []texttosql.Option{pipeline(strategy.Sampler{}, nil),
 			texttosql.WithSamples(2), texttosql.WithModels(llm.Named("b", always(usa)))}, 0, false},
-		{"of prompts that may differ", []texttosql.Option{pipeline(strategy.Sampler{}, own), texttosql.WithSamples(3)}, 0, false},
+		{"of prompts that may differ", []texttosql.Option{pipeline(strategy.Sampler{}, own), texttosql.WithSamples(3)}, 0,
+			false},
 	} {
 		e, err := texttosql.New(open(t, shop), llm.Named("a", always(usa)), tt.opts...)
 		if err == nil {

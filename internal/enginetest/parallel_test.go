@@ -22,7 +22,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-var parallelQuestions = flag.Int("parallel-questions", 32, "questions at once in TestParallelQuestions; docs/lab/scale.md has the figures of 512")
+var parallelQuestions = flag.Int("parallel-questions", 32,
+	"questions at once in TestParallelQuestions; docs/lab/scale.md has the figures of 512")
 
 // modelTime is the time in which a question waits for at least one call.
 type modelTime struct {
@@ -76,7 +77,8 @@ func under(t *testing.T, e *texttosql.Engine, parallel, rounds int) (l load) {
 			for round := range rounds {
 				m := &modelTime{}
 				begin := time.Now()
-				_, err := e.Ask(context.WithValue(t.Context(), modelTimeKey{}, m), fmt.Sprintf("How many customers are there beside number %d?", i*rounds+round))
+				_, err := e.Ask(context.WithValue(t.Context(), modelTimeKey{}, m),
+					fmt.Sprintf("How many customers are there beside number %d?", i*rounds+round))
 				took, spent := time.Since(begin), m.spent()
 				if err != nil {
 					t.Error(err)
@@ -103,8 +105,8 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestParallelQuestions asks many questions at once, with a model that takes 200 ms a call. Every question has its answer, and no
-// goroutine is left.
+// TestParallelQuestions asks many questions at once, with a model that takes 200 ms a call. Every question has its
+// answer, and no goroutine is left.
 func TestParallelQuestions(t *testing.T) {
 	model := llm.Named("m", llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		m := ctx.Value(modelTimeKey{}).(*modelTime)
@@ -137,9 +139,11 @@ func TestParallelQuestions(t *testing.T) {
 			n := len(l.own)
 			ideal := float64(parallel) * float64(n) / waited.Seconds()
 			got := float64(n) / l.wall.Seconds()
-			t.Logf("%d questions, %d at once: %.0f a second, %.0f%% of the ideal %.0f; own time %v in the middle, %v at p99; %v of CPU a question; "+
+			t.Logf("%d questions, %d at once: %.0f a second, %.0f%% of the ideal %.0f; own time %v in the middle, %v at p99; "+
+				"%v of CPU a question; "+
 				"%d goroutines and %d kB at most", n, parallel, got, 100*got/ideal, ideal, l.own[n/2].Round(time.Millisecond),
-				l.own[n*99/100].Round(time.Millisecond), (l.cpu / time.Duration(n)).Round(10*time.Microsecond), l.peakGoroutines, memoryOf("VmHWM:"))
+				l.own[n*99/100].Round(time.Millisecond), (l.cpu / time.Duration(n)).Round(10*time.Microsecond), l.peakGoroutines,
+				memoryOf("VmHWM:"))
 			if most := 20 * (parallel + 5); l.peakGoroutines > most {
 				t.Errorf("%d goroutines", l.peakGoroutines)
 			}

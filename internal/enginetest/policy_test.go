@@ -21,9 +21,11 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestRepairUnderPolicy: what a policy refuses for a name that may be written in another way is repaired as an unknown name is.
+// TestRepairUnderPolicy: what a policy refuses for a name that may be written in another way is repaired as an unknown
+// name is.
 func TestRepairUnderPolicy(t *testing.T) {
-	denyTable, denyColumn := exec.Policy{DenyTables: []string{"orders"}}, exec.Policy{DenyColumns: []string{"customers.country"}, Reveal: []string{"*"}}
+	denyTable, denyColumn := exec.Policy{DenyTables: []string{"orders"}},
+		exec.Policy{DenyColumns: []string{"customers.country"}, Reveal: []string{"*"}}
 	const star = "* would read columns of customers that may not be read: name the columns that you need\n"
 	for _, tt := range []struct {
 		why    string
@@ -32,16 +34,21 @@ func TestRepairUnderPolicy(t *testing.T) {
 		says   string // the prompt of the repair; "": there is none
 	}{
 		{"a misspelt table", denyTable, "SELECT name FROM custmers",
-			"custmers: no such table, or you may not read it. Did you mean customers?\nExisting names that are close: customers,"},
-		{"a denied table has the words of an absent one", denyTable, "SELECT id FROM Orders", "orders: no such table, or you may not read it\n"},
+			"custmers: no such table, or you may not read it. Did you mean customers?\nExisting names that are close: " +
+				"customers,"},
+		{"a denied table has the words of an absent one", denyTable, "SELECT id FROM Orders",
+			"orders: no such table, or you may not read it\n"},
 		{"and so has one that is not allowed", exec.Policy{AllowTables: []string{"customers"}}, "SELECT id FROM orders",
 			"orders: no such table, or you may not read it\n"},
-		{"a misspelt table without a policy", exec.Policy{}, "SELECT name FROM custmers", "no such table: custmers\nExisting names that are close: customers,"},
+		{"a misspelt table without a policy", exec.Policy{}, "SELECT name FROM custmers",
+			"no such table: custmers\nExisting names that are close: customers,"},
 		{"a star over a denied column", denyColumn, "SELECT * FROM customers", star},
 		{"a star over a secret", exec.Policy{}, "SELECT c.* FROM customers c", star},
 		{"a secret by its name", exec.Policy{}, "SELECT password FROM customers", ""},
-		{"a denied column has the words of an absent one", denyColumn, "SELECT country FROM customers", "country: no such column, or you may not read it\n"},
-		{"an absent column beside it", denyColumn, "SELECT county FROM customers", "county: no such column, or you may not read it\n"},
+		{"a denied column has the words of an absent one", denyColumn, "SELECT country FROM customers",
+			"country: no such column, or you may not read it\n"},
+		{"an absent column beside it", denyColumn, "SELECT county FROM customers",
+			"county: no such column, or you may not read it\n"},
 		{"a misspelt column", denyColumn, "SELECT nme FROM customers",
 			"nme: no such column, or you may not read it. Did you mean name?\nExisting names that are close: customers.name"},
 	} {
@@ -64,7 +71,8 @@ func TestRepairUnderPolicy(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || r.SQL != "SELECT name FROM customers" || !strings.Contains(prompt, tt.says) || strings.Contains(prompt, "password") {
+			if err != nil || r.SQL != "SELECT name FROM customers" || !strings.Contains(prompt, tt.says) ||
+				strings.Contains(prompt, "password") {
 				t.Errorf("%v, repaired by\n%s\nwant %q in it", err, prompt, tt.says)
 			}
 		})
@@ -75,7 +83,8 @@ func TestRepairUnderPolicy(t *testing.T) {
 func TestSecretsOnce(t *testing.T) {
 	model := always("SELECT name, password FROM customers")
 	var logged bytes.Buffer
-	e := engine(t, model, texttosql.WithPolicy(exec.Policy{}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))))
+	e := engine(t, model, texttosql.WithPolicy(exec.Policy{}),
+		texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))))
 	for range 3 {
 		r, err := e.Ask(t.Context(), "Show the password of customers")
 		var none *strategy.NoCandidateError
@@ -98,7 +107,8 @@ func TestSecretsOnce(t *testing.T) {
 	}
 }
 
-// TestPolicyOfAQuestionHidesNames: what it denies is named by no CREATE text, and by no confirmed pair and no lesson of the same scope.
+// TestPolicyOfAQuestionHidesNames: what it denies is named by no CREATE text, and by no confirmed pair and no lesson of
+// the same scope.
 func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 	var prompt string
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -113,13 +123,16 @@ func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 		memory.Lesson{Kind: "query_pattern", Text: "many seats", SQL: "SELECT word FROM hidden", Tables: []string{"seats"}}))
 	e := testutil.Value(texttosql.New(open(t, "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT);"+
 		"CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id))"), model,
-		texttosql.WithStrategy(strategy.Direct{Shots: 2}), texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}, Lessons: lessons})))(t)
+		texttosql.WithStrategy(strategy.Direct{Shots: 2}),
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}, Lessons: lessons})))(t)
 	testutil.OK(t, e.Confirm(t.Context(), "Which words?", "SELECT word FROM hidden"))
 	testutil.OK(t, e.Confirm(t.Context(), "Which seats?", "SELECT h FROM seats"))
-	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}}, {DenyColumns: []string{"hidden.word", "hidden.id"}}} {
+	for _, denied := range []exec.Policy{{DenyTables: []string{"Hidden"}}, {AllowTables: []string{"seats"}},
+		{DenyColumns: []string{"hidden.word", "hidden.id"}}} {
 		narrow := testutil.Value(e.For(texttosql.WithPolicy(denied)))(t)
 		testutil.Value(narrow.Ask(t.Context(), "How many seats?"))(t)
-		if strings.Contains(prompt, "word") || !strings.Contains(prompt, "Which seats?") || !strings.Contains(prompt, "each seat is one row") {
+		if strings.Contains(prompt, "word") || !strings.Contains(prompt, "Which seats?") ||
+			!strings.Contains(prompt, "each seat is one row") {
 			t.Errorf("%v: %s", denied, prompt)
 		}
 		for _, table := range testutil.Value(narrow.Schema(t.Context()))(t).Tables {

@@ -49,7 +49,8 @@ func TestProgressAndLog(t *testing.T) {
 			mu.Unlock()
 		}))
 	ctx := context.WithValue(t.Context(), ofRequest{}, "r-17")
-	for r, err := range e.AskAll(ctx, slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), 0) {
+	for r, err := range e.AskAll(ctx,
+		slices.Values(asked(slices.Repeat([]string{"Which of my secret customers live in the USA?"}, 4)...)), 0) {
 		a := answer{r, err}
 		if a.Err != nil {
 			t.Error(a.Err)
@@ -93,7 +94,8 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	})
 	s := strategy.Pipeline{Checks: append(exec.DefaultChecks(), looking)}
 	newEngine := func(opts ...texttosql.Option) *texttosql.Engine {
-		return engine(t, always(usa), append(opts, texttosql.WithStrategy(s), texttosql.WithLimits(exec.Limits{Connections: 1}))...)
+		return engine(t, always(usa),
+			append(opts, texttosql.WithStrategy(s), texttosql.WithLimits(exec.Limits{Connections: 1}))...)
 	}
 	type at struct {
 		step    texttosql.Step
@@ -104,12 +106,13 @@ func TestProgressOfOneQuestion(t *testing.T) {
 	engineWide := func(p texttosql.Progress) {
 		t.Errorf("the callback of the engine is told of %s, which has its own", p.ID)
 	}
-	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.WithID("first"), texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.ID != "first" || p.Question != whoInUSA {
-			t.Errorf("told as %q: %q", p.ID, p.Question)
-		}
-		all = append(all, at{p.Step, p.Message, p.Kind})
-	}))
+	newEngine(texttosql.WithProgress(engineWide)).Ask(t.Context(), whoInUSA, texttosql.WithID("first"),
+		texttosql.WithProgress(func(p texttosql.Progress) {
+			if p.ID != "first" || p.Question != whoInUSA {
+				t.Errorf("told as %q: %q", p.ID, p.Question)
+			}
+			all = append(all, at{p.Step, p.Message, p.Kind})
+		}))
 	if !slices.Contains(all, at{"check", "looking", "happened"}) || all[len(all)-1] != (at{"question", "", "ended"}) {
 		t.Fatalf("steps: %v", all)
 	}
@@ -162,7 +165,8 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 		}
 	})
 	r, err := warmed(t, engine(t, model, texttosql.WithSamples(2))).Ask(ctx, whoInUSA, arrived)
-	if !errors.Is(err, context.Canceled) || r.SQL != usa || r.Rows != nil || !warned(r, "cut-short") || r.Usage.Calls != 2 {
+	if !errors.Is(err, context.Canceled) || r.SQL != usa || r.Rows != nil || !warned(r, "cut-short") ||
+		r.Usage.Calls != 2 {
 		t.Errorf("%q, %+v, %+v, %v", r.SQL, r.Usage, r.Warnings, err)
 	}
 }
@@ -173,7 +177,9 @@ func TestPanicsOfTheCaller(t *testing.T) {
 	check := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { panic(cause) })
 	generate := func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) { panic(cause) }
 	link := linker.Func(func(context.Context, linker.Input) (schema.Links, error) { panic(cause) })
-	prompt := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) { panic(cause) })
+	prompt := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+		panic(cause)
+	})
 	goexit := strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
 		runtime.Goexit()
 		return nil, nil
@@ -188,11 +194,14 @@ func TestPanicsOfTheCaller(t *testing.T) {
 	}{
 		{"strategy", strategy.Func(generate), nil, cause, "nothing is left of it"},
 		{"linker", strategy.Pipeline{Linker: link, Sampler: sampler}, nil, cause, "there is no schema to go on with"},
-		{"check", strategy.Pipeline{Checks: []exec.Check{check}, Sampler: sampler}, nil, cause, "it runs in a sample, and fails each"},
+		{"check", strategy.Pipeline{Checks: []exec.Check{check}, Sampler: sampler}, nil, cause,
+			"it runs in a sample, and fails each"},
 		{"prompter", strategy.Pipeline{Prompter: prompt, Sampler: sampler}, nil, cause, "the same"},
-		{"prompter that ends its goroutine", strategy.Pipeline{Prompter: goexit, Sampler: sampler}, nil, nil, "as t.FailNow does"},
+		{"prompter that ends its goroutine", strategy.Pipeline{Prompter: goexit, Sampler: sampler}, nil, nil,
+			"as t.FailNow does"},
 		{"voter", strategy.Pipeline{Voter: panicky{}, Sampler: sampler}, nil, nil, "it counts after the samples"},
-		{"progress", nil, texttosql.WithProgress(func(texttosql.Progress) { panic(cause) }), cause, "in a goroutine of its own"},
+		{"progress", nil, texttosql.WithProgress(func(texttosql.Progress) { panic(cause) }), cause,
+			"in a goroutine of its own"},
 	} {
 		var opts []texttosql.Option
 		if tt.strategy != nil {
@@ -202,7 +211,8 @@ func TestPanicsOfTheCaller(t *testing.T) {
 		before := runtime.NumGoroutine()
 		r, err := e.Ask(t.Context(), whoInUSA, tt.ask)
 		var panicked *strategy.PanicError
-		if !errors.As(err, &panicked) || tt.cause != nil && !errors.Is(err, tt.cause) || strings.Contains(err.Error(), "\n") || len(panicked.Stack) == 0 {
+		if !errors.As(err, &panicked) || tt.cause != nil && !errors.Is(err, tt.cause) ||
+			strings.Contains(err.Error(), "\n") || len(panicked.Stack) == 0 {
 			t.Errorf("%s: %v (%s)", tt.name, err, tt.why)
 		}
 		if r == nil || r.Trace.Duration() == 0 {
@@ -220,8 +230,8 @@ type panicky struct{}
 
 func (panicky) Count([]vote.Candidate) (vote.Ballot, error) { panic("a bug of the caller") }
 
-// TestLogFailures: a record tells a wrong key, a panic and a bad question apart, with the first failure, without secrets
-// and at a level by which the operator hears of what nobody else can change.
+// TestLogFailures: a record tells a wrong key, a panic and a bad question apart, with the first failure, without
+// secrets and at a level by which the operator hears of what nobody else can change.
 func TestLogFailures(t *testing.T) {
 	const key = "sk-ant-REDACTED"
 	panics := func() (string, error) { panic(key + usa) }
@@ -235,30 +245,38 @@ func TestLogFailures(t *testing.T) {
 		opts             []texttosql.Option
 	}{
 		{"an answer", "INFO", "outcome=answered rows=2", replies(usa), nil},
-		{"a bad question", "INFO", `outcome=invalid failure="strategy: no candidate passed the checks: 3 × rejected (schema)"`,
+		{"a bad question", "INFO",
+			`outcome=invalid failure="strategy: no candidate passed the checks: 3 × rejected (schema)"`,
 			replies("SELECT no FROM customers"), nil},
-		{"a question for a write", "INFO", `outcome=refused failure="strategy: no candidate`, replies("DELETE FROM customers"), nil},
+		{"a question for a write", "INFO", `outcome=refused failure="strategy: no candidate`,
+			replies("DELETE FROM customers"), nil},
 		{"a wrong key", "ERROR", `outcome=key failure="llm: permanent (status 401): the key sk-*** is wrong"`,
 			fails(llm.ClassPermanent, 401, "the key "+key+" is wrong"), nil},
-		{"a provider that is down", "WARN", `outcome=provider failure="llm: overloaded (status 503): later"`, fails(llm.ClassOverloaded, 503, "later"), nil},
+		{"a provider that is down", "WARN", `outcome=provider failure="llm: overloaded (status 503): later"`,
+			fails(llm.ClassOverloaded, 503, "later"), nil},
 		{"a model that panics", "ERROR", `outcome=internal failure="the model panicked"`, panics, nil},
 		{"a strategy that panics", "ERROR", `outcome=internal failure="strategy: the part enginetest_test.`, panics,
-			[]texttosql.Option{texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env, strategy.Task) (*strategy.Outcome, error) {
+			[]texttosql.Option{texttosql.WithStrategy(strategy.Func(func(context.Context, *strategy.Env,
+				strategy.Task) (*strategy.Outcome, error) {
 				panic(key + usa)
 			}))}},
-		{"a budget", "WARN", `outcome=budget failure="llm: budget spent: tokens`, replies(usa), []texttosql.Option{texttosql.WithBudget(llm.Budget{Tokens: 1})}},
+		{"a budget", "WARN", `outcome=budget failure="llm: budget spent: tokens`, replies(usa),
+			[]texttosql.Option{texttosql.WithBudget(llm.Budget{Tokens: 1})}},
 	} {
 		var log bytes.Buffer
 		model := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			text, err := tt.reply()
 			return llm.Response{Text: text}, err
 		})
-		e := testutil.Value(texttosql.New(open(t, shop), model, enginetest.Options([]texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3}),
-			texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, tt.opts...)...))(t)
+		e := testutil.Value(texttosql.New(open(t, shop), model,
+			enginetest.Options([]texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{Samples: 3}),
+				texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))},
+				tt.opts...)...))(t)
 		e.Ask(t.Context(), "Which customers live in the USA?")
 		lines := strings.SplitAfter(log.String(), "\n")
 		record := lines[len(lines)-2]
-		if !strings.Contains(record, "level="+tt.level+" ") || !strings.Contains(record, tt.told) || strings.Contains(log.String(), key[:12]) ||
+		if !strings.Contains(record, "level="+tt.level+" ") || !strings.Contains(record, tt.told) ||
+			strings.Contains(log.String(), key[:12]) ||
 			strings.Contains(record, "FROM") {
 			t.Errorf("%s: want %s and %s:\n%s", tt.why, tt.level, tt.told, log.String())
 		}

@@ -18,17 +18,19 @@ import (
 	"github.com/texttosql/texttosql/strategy/planvote"
 )
 
-// TestPublishedPrompts: what a model is sent downstream of an Engine. The engine has a clock, the question speaks of time and
-// the database writes days as texts: ours says so, and a published prompt has what its source has.
+// TestPublishedPrompts: what a model is sent downstream of an Engine. The engine has a clock, the question speaks of
+// time and the database writes days as texts: ours says so, and a published prompt has what its source has.
 func TestPublishedPrompts(t *testing.T) {
 	const days = `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, since TEXT);
 INSERT INTO customers VALUES (1, 'Ada', '2026-10-03'), (2, 'Bo', '2026-09-01');`
 	const sql = "SELECT count(*) FROM customers WHERE since >= '2026-10-01'"
 	replies := map[string]string{
-		"maker.scope": "Tables: customers", "maker.filter": "customers.since >= '2026-10-01'", "agent.step": "Thought: count\nAction: query[" + sql + "]",
+		"maker.scope": "Tables: customers", "maker.filter": "customers.since >= '2026-10-01'",
+		"agent.step": "Thought: count\nAction: query[" + sql + "]",
 	}
 	for name, s := range map[string]strategy.Strategy{
-		"plan": planvote.Plain{}.Published(), "augmented": planvote.Augmented{}.Published(), "maker": maker.Strategy{}.Published(),
+		"plan": planvote.Plain{}.Published(), "augmented": planvote.Augmented{}.Published(),
+		"maker":  maker.Strategy{}.Published(),
 		"petsql": petsql.Strategy{}.Published(), "react": agent.ReAct{}.Published(),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +52,8 @@ INSERT INTO customers VALUES (1, 'Ada', '2026-10-03'), (2, 'Bo', '2026-09-01');`
 				}
 				return llm.Response{Text: reply}, nil
 			})
-			e := testutil.Value(texttosql.New(open(t, days), model, texttosql.WithStrategy(s), texttosql.WithClock(clockAt(friday).now), texttosql.WithSeed(1)))(t)
+			e := testutil.Value(texttosql.New(open(t, days), model, texttosql.WithStrategy(s),
+				texttosql.WithClock(clockAt(friday).now), texttosql.WithSeed(1)))(t)
 			r := testutil.Value(e.Ask(t.Context(), "How many customers came since last month?"))(t)
 			if r.SQL != sql {
 				t.Errorf("the answer is %q", r.SQL)

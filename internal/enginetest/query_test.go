@@ -26,8 +26,10 @@ import (
 func TestQuery(t *testing.T) {
 	limited := func(within time.Duration) []texttosql.Option {
 		return []texttosql.Option{
-			texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}), texttosql.WithStrategy(strategy.Direct{}),
-			texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 2, Timeout: within}, Candidate: exec.Bounds{Timeout: within}}),
+			texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.password"}}),
+			texttosql.WithStrategy(strategy.Direct{}),
+			texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Rows: 2, Timeout: within},
+				Candidate: exec.Bounds{Timeout: within}}),
 		}
 	}
 	const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
@@ -79,10 +81,12 @@ func TestQuery(t *testing.T) {
 	if _, err := engine(t, texttosql.NoModel).Query(t.Context(), ""); failure.Of(err).Class != failure.Refused {
 		t.Errorf("an empty statement: %v", err)
 	}
-	if _, err := engine(t, texttosql.NoModel, limited(100*time.Millisecond)...).Query(t.Context(), endless); !errors.Is(err, texttosql.ErrBudget) {
+	if _, err := engine(t, texttosql.NoModel, limited(100*time.Millisecond)...).Query(t.Context(),
+		endless); !errors.Is(err, texttosql.ErrBudget) {
 		t.Errorf("%v is no ErrBudget, as it is for a question", err)
 	}
-	if _, err := engine(t, texttosql.NoModel, texttosql.WithoutExecution()).Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoExecution) {
+	if _, err := engine(t, texttosql.NoModel, texttosql.WithoutExecution()).Query(t.Context(), "SELECT 1"); !errors.Is(err,
+		exec.ErrNoExecution) {
 		t.Errorf("without execution: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,24 +104,27 @@ func TestQueryIsTold(t *testing.T) {
 	var steps []texttosql.Step
 	var warnings []string
 	var root *trace.Span
-	_, err := e.Query(t.Context(), `SELECT name, "nme" FROM customers`, texttosql.WithID("q1"), texttosql.WithProgress(func(p texttosql.Progress) {
-		if p.ID != "q1" || p.Question != "" {
-			t.Errorf("told as %q: %q", p.ID, p.Question)
-		}
-		switch p.Kind {
-		case "ended":
-			steps, root = append(steps, p.Step), p.Span
-		case "warned":
-			warnings = append(warnings, p.Message)
-		}
-	}))
+	_, err := e.Query(t.Context(), `SELECT name, "nme" FROM customers`, texttosql.WithID("q1"),
+		texttosql.WithProgress(func(p texttosql.Progress) {
+			if p.ID != "q1" || p.Question != "" {
+				t.Errorf("told as %q: %q", p.ID, p.Question)
+			}
+			switch p.Kind {
+			case "ended":
+				steps, root = append(steps, p.Step), p.Span
+			case "warned":
+				warnings = append(warnings, p.Message)
+			}
+		}))
 	if err != nil || !slices.Contains(steps, "check") || !slices.Contains(steps, "rows") || root.Name() != "statement" {
 		t.Errorf("%v: steps %v", err, steps)
 	}
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "nme") || !strings.Contains(warnings[1], "more than the 1 rows") {
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "nme") ||
+		!strings.Contains(warnings[1], "more than the 1 rows") {
 		t.Errorf("warnings %q", warnings)
 	}
-	if !strings.Contains(log.String(), `msg="texttosql: statement"`) || !strings.Contains(log.String(), "outcome=answered rows=1") ||
+	if !strings.Contains(log.String(), `msg="texttosql: statement"`) ||
+		!strings.Contains(log.String(), "outcome=answered rows=1") ||
 		strings.Contains(log.String(), "customers") || strings.Contains(log.String(), "confidence") {
 		t.Errorf("log:\n%s", log.String())
 	}
@@ -128,7 +135,8 @@ func TestQueryIsTold(t *testing.T) {
 	}
 }
 
-// TestNoModel: an engine without a model answers no question that nobody verified, whichever way it is asked, and keeps nothing of it.
+// TestNoModel: an engine without a model answers no question that nobody verified, whichever way it is asked, and keeps
+// nothing of it.
 func TestNoModel(t *testing.T) {
 	e := engine(t, texttosql.NoModel)
 	asked := map[string]func() error{
@@ -162,11 +170,12 @@ func TestNoModel(t *testing.T) {
 	}
 }
 
-// TestNoModelVerified: what people verified is answered without a model, in each way to ask and behind the same walls; every other
-// question needs one, and says so.
+// TestNoModelVerified: what people verified is answered without a model, in each way to ask and behind the same walls;
+// every other question needs one, and says so.
 func TestNoModelVerified(t *testing.T) {
 	confirmed := &memory.VerifiedAnswers{}
-	testutil.OK(t, confirmed.Add(memory.Exemplar{Question: "How many orders are there?", SQL: "SELECT COUNT(*) FROM orders"}))
+	testutil.OK(t,
+		confirmed.Add(memory.Exemplar{Question: "How many orders are there?", SQL: "SELECT COUNT(*) FROM orders"}))
 	for _, test := range []struct {
 		why, question string
 		policy        exec.Policy
@@ -177,9 +186,11 @@ func TestNoModelVerified(t *testing.T) {
 		{"a value as it is stored", "which customers are in Norway", exec.Policy{}, true},
 		{"a confirmed answer", "how many orders are there", exec.Policy{}, true},
 		{"a question of other words", "How many customers are there?", exec.Policy{}, false},
-		{"a verified one that may not run", "Which customers are in USA?", exec.Policy{DenyColumns: []string{"customers.country"}}, false},
+		{"a verified one that may not run", "Which customers are in USA?",
+			exec.Policy{DenyColumns: []string{"customers.country"}}, false},
 	} {
-		e := engine(t, texttosql.NoModel, texttosql.WithKnowledge(byCountry), texttosql.WithMemory(memory.Options{VerifiedAnswers: confirmed}),
+		e := engine(t, texttosql.NoModel, texttosql.WithKnowledge(byCountry),
+			texttosql.WithMemory(memory.Options{VerifiedAnswers: confirmed}),
 			texttosql.WithPolicy(test.policy))
 		told := e.NewConversation(nil)
 		for way, ask := range map[string]func() (*texttosql.Result, error){
@@ -188,7 +199,8 @@ func TestNoModelVerified(t *testing.T) {
 			"Conversation": func() (*texttosql.Result, error) { return told.Ask(t.Context(), test.question) },
 		} {
 			r, err := ask()
-			if test.answered && (err != nil || r.SQL == "" || (r.Rows == nil) != (way == "Generate") || len(r.Grounds) != 1 || r.Usage != (llm.Usage{})) {
+			if test.answered && (err != nil || r.SQL == "" || (r.Rows == nil) != (way == "Generate") || len(r.Grounds) != 1 ||
+				r.Usage != (llm.Usage{})) {
 				t.Errorf("%s, %s: %+v, %v", test.why, way, r, err)
 			}
 			if !test.answered && (!errors.Is(err, texttosql.ErrNoModel) || failure.Of(err).Class != failure.Input) {
@@ -198,10 +210,11 @@ func TestNoModelVerified(t *testing.T) {
 	}
 }
 
-// TestNear: a statement with a name that is not there is told which one may be meant, among those that its caller may see; one that
-// begins with no keyword, which keyword.
+// TestNear: a statement with a name that is not there is told which one may be meant, among those that its caller may
+// see; one that begins with no keyword, which keyword.
 func TestNear(t *testing.T) {
-	e := testutil.Value(texttosql.New(open(t, shop), texttosql.NoModel, texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.country"}})))(t)
+	e := testutil.Value(texttosql.New(open(t, shop), texttosql.NoModel,
+		texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"customers.country"}})))(t)
 	for _, test := range []struct{ why, sql, says string }{
 		{"a column", "SELECT nam FROM customers", "Did you mean name?"},
 		{"a qualified column", "SELECT c.nmae FROM customers AS c", "Did you mean name?"},
@@ -215,7 +228,8 @@ func TestNear(t *testing.T) {
 		_, qerr := e.Query(t.Context(), test.sql)
 		_, cerr := e.Check(t.Context(), test.sql)
 		for _, err := range []error{qerr, cerr} {
-			if told := failure.Of(err).Message; err == nil || strings.Contains(told, "Did you mean") != (test.says != "") || !strings.Contains(told, test.says) {
+			if told := failure.Of(err).Message; err == nil || strings.Contains(told, "Did you mean") != (test.says != "") ||
+				!strings.Contains(told, test.says) {
 				t.Errorf("%s: %v", test.why, told)
 			}
 		}

@@ -24,8 +24,9 @@ import (
 type sold struct {
 	thinks  []int    // tokens of reasoning, by sample
 	refuses []string // parameters
-	marked  bool     // only what stands before a mark is cached, and putting it there costs 1.25 (Anthropic); else every prefix is (OpenAI)
-	same    bool     // every sample says the same
+	// only what stands before a mark is cached, and putting it there costs 1.25 (Anthropic); else every prefix is (OpenAI)
+	marked bool
+	same   bool // every sample says the same
 
 	mu        sync.Mutex
 	calls     int
@@ -98,7 +99,8 @@ func (p *sold) Complete(ctx context.Context, req llm.Request) (llm.Response, err
 	}
 	if slices.Contains(p.refuses, "temperature") && req.Temperature != nil {
 		p.lost++
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 400, Parameter: "temperature", Message: "Unsupported value: 'temperature'"}
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 400, Parameter: "temperature",
+			Message: "Unsupported value: 'temperature'"}
 	}
 	if cached != "" {
 		p.cache = append(p.cache, cached)
@@ -111,7 +113,8 @@ func (p *sold) Complete(ctx context.Context, req llm.Request) (llm.Response, err
 	if len(p.thinks) > 0 {
 		thought = p.thinks[req.Sample%len(p.thinks)]
 	}
-	u := llm.Usage{Calls: 1, PromptTokens: llm.Estimate(req, "").PromptTokens, ReasoningTokens: thought, CompletionTokens: thought + len(text)/4, Known: true}
+	u := llm.Usage{Calls: 1, PromptTokens: llm.Estimate(req, "").PromptTokens, ReasoningTokens: thought,
+		CompletionTokens: thought + len(text)/4, Known: true}
 	if req.MaxTokens != nil && u.CompletionTokens > *req.MaxTokens {
 		u.ReasoningTokens, u.CompletionTokens = min(thought, *req.MaxTokens), *req.MaxTokens
 		p.lost++
@@ -135,7 +138,8 @@ func TestReasoningModel(t *testing.T) {
 		{"a model that does not reason", &sold{same: true}, 0},
 		{"little thought: the room is there before it is needed", &sold{same: true, thinks: []int{700, 5000, 9000}}, 0},
 		{"thought that needs all there is", &sold{same: true, thinks: []int{20_000, 5000, 31_000}}, 3},
-		{"and a parameter that is refused", &sold{same: true, thinks: []int{5000, 20_000, 30_000}, refuses: []string{"temperature"}}, 4},
+		{"and a parameter that is refused", &sold{same: true, thinks: []int{5000, 20_000, 30_000},
+			refuses: []string{"temperature"}}, 4},
 		{"half a statement, of which little was said", &sold{same: true, thinks: []int{1021, 5000, 30_000}}, 1},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -149,7 +153,8 @@ func TestReasoningModel(t *testing.T) {
 					if told := warned(r, "parameter-refused"); told != (question == 0 && tt.model.refuses != nil) {
 						t.Errorf("question %d: %v", question, r.Warnings)
 					}
-					if r.Usage.Calls != tt.model.calls || r.Usage.CompletionTokens != tt.model.completed || r.Usage.Calls-tt.model.lost != 7 && question == 0 {
+					if r.Usage.Calls != tt.model.calls || r.Usage.CompletionTokens != tt.model.completed ||
+						r.Usage.Calls-tt.model.lost != 7 && question == 0 {
 						t.Errorf("usage %+v of %d calls, %d tokens", r.Usage, tt.model.calls, tt.model.completed)
 					}
 					if tt.model.lost != tt.lost {
@@ -165,10 +170,12 @@ func TestReasoningModel(t *testing.T) {
 	}
 }
 
-// TestFirstSampleGoesAlone: which sample goes first is no matter of time, so that a trace with lost calls is the same twice.
+// TestFirstSampleGoesAlone: which sample goes first is no matter of time, so that a trace with lost calls is the same
+// twice.
 func TestFirstSampleGoesAlone(t *testing.T) {
 	var docs []string
-	slow := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	slow := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		if in.Sample == 0 { // its prompt is ready long after the others
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -187,12 +194,14 @@ func TestFirstSampleGoesAlone(t *testing.T) {
 		docs = append(docs, string(doc))
 		found := 0
 		for s := range r.Trace.All() {
-			if s.Name() == "sample" && s.Attrs()[0].Value == int64(0) && slices.ContainsFunc(s.Events(), func(e trace.Event) bool { return e.Name == "more-room" }) {
+			if s.Name() == "sample" && s.Attrs()[0].Value == int64(0) &&
+				slices.ContainsFunc(s.Events(), func(e trace.Event) bool { return e.Name == "more-room" }) {
 				found++
 			}
 		}
 		if found != 1 || docs[0] != docs[len(docs)-1] {
-			t.Errorf("%d samples were asked for again, want the first alone; the same trace: %v", found, docs[0] == docs[len(docs)-1])
+			t.Errorf("%d samples were asked for again, want the first alone; the same trace: %v", found,
+				docs[0] == docs[len(docs)-1])
 		}
 	}
 }
@@ -202,7 +211,8 @@ func TestSharedPrefix(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(shop)
 	for i := range 40 {
-		fmt.Fprintf(&script, "CREATE TABLE depot_%d (id INTEGER PRIMARY KEY, opened_on TEXT, staff_count INTEGER, monthly_revenue REAL);\n", i)
+		fmt.Fprintf(&script, "CREATE TABLE depot_%d (id INTEGER PRIMARY KEY, opened_on TEXT, staff_count INTEGER, "+
+			"monthly_revenue REAL);\n", i)
 	}
 	consensus := strategy.Consensus{WithoutJudge: true}
 	atOnce := consensus
@@ -254,9 +264,11 @@ func TestPromptsBeginAlike(t *testing.T) {
 		}
 		return a[:n]
 	}
-	for _, s := range []strategy.Strategy{strategy.Consensus{WithoutJudge: true}, strategy.SelfConsistency{}, strategy.Direct{}} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("SELECT 0 AS n", "SELECT 1 AS n", "SELECT 2 AS n",
-			"SELECT 3 AS n", "SELECT 4 AS n", "SELECT 5 AS n", "SELECT 6 AS n", "SELECT 7 AS n", "SELECT 8 AS n")}}}
+	for _, s := range []strategy.Strategy{strategy.Consensus{WithoutJudge: true}, strategy.SelfConsistency{},
+		strategy.Direct{}} {
+		script := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true,
+			Replies: llmtest.Texts("SELECT 0 AS n", "SELECT 1 AS n", "SELECT 2 AS n",
+				"SELECT 3 AS n", "SELECT 4 AS n", "SELECT 5 AS n", "SELECT 6 AS n", "SELECT 7 AS n", "SELECT 8 AS n")}}}
 		e := engine(t, script, texttosql.WithStrategy(s))
 		for _, question := range []string{"Which customers live in the USA?", "How many customers have no order?"} {
 			testutil.Value(e.Ask(t.Context(), question, texttosql.WithEvidence("A customer without orders is new.")))(t)
@@ -276,14 +288,17 @@ func TestPromptsBeginAlike(t *testing.T) {
 			linked += part
 		}
 		if got := shared(first, second); len(got)*10 < len(linked)*9 || len(linked)*2 < len(first) {
-			t.Errorf("%T: %d bytes are shared of the %d of rules and schema, of %d; they end with %q", s, len(got), len(linked), len(first), got[max(0, len(got)-60):])
+			t.Errorf("%T: %d bytes are shared of the %d of rules and schema, of %d; they end with %q", s, len(got), len(linked),
+				len(first), got[max(0, len(got)-60):])
 		}
 	}
 }
 
-// TestWrongKeyIsAskedOnce: by each question once, since the key may be another one by then; a waiting sample has the error too.
+// TestWrongKeyIsAskedOnce: by each question once, since the key may be another one by then; a waiting sample has the
+// error too.
 func TestWrongKeyIsAskedOnce(t *testing.T) {
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "no key"})}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true,
+		Replies: llmtest.Errors(&llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "no key"})}}}
 	e := engine(t, model)
 	for i := range 2 {
 		r, err := e.Ask(t.Context(), whoInUSA)

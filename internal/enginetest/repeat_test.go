@@ -85,10 +85,12 @@ func TestRepeatedQuestion(t *testing.T) {
 					texttosql.WithDescriptions(schema.Descriptions{"customers.country": {Described: "The country they live in."}})}},
 				{why: "instructions", model: "m", opts: []texttosql.Option{texttosql.WithInstructions("Be brief.")}},
 				{why: "a seed", model: "m", opts: []texttosql.Option{texttosql.WithSeed(7)}},
-				{why: "a temperature", model: "m", opts: []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Temperature: 0.3})}},
+				{why: "a temperature", model: "m",
+					opts: []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Temperature: 0.3})}},
 				{why: "no values", model: "m", opts: []texttosql.Option{texttosql.WithoutValues()}},
 				{why: "the schema", model: "m", schema: "ALTER TABLE orders ADD COLUMN note TEXT"},
-				{why: "stored values, which are shown", model: "m", schema: "INSERT INTO customers VALUES (4, 'Dee', 'Chile', NULL)"},
+				{why: "stored values, which are shown", model: "m",
+					schema: "INSERT INTO customers VALUES (4, 'Dee', 'Chile', NULL)"},
 			} {
 				testutil.Value(db.Exec(change.schema))(t)
 				first, calls := ask(change.model, change.evidence, change.opts...)
@@ -131,10 +133,12 @@ func TestBatchKilled(t *testing.T) {
 	testutil.Value(db.Exec(shop))(t)
 	for i := range 70 {
 		sql := fmt.Sprintf("SELECT name FROM customers WHERE id > %d", i)
-		whole.Questions = append(whole.Questions, goldQuestion{Question: fmt.Sprintf("Who has a number over %d?", i), Gold: sql})
+		whole.Questions = append(whole.Questions, goldQuestion{Question: fmt.Sprintf("Who has a number over %d?", i),
+			Gold: sql})
 	}
 	in := func(b killedBatch, name string) killedBatch {
-		b.Replies, b.Asked, b.Out = filepath.Join(dir, name+".replies"), filepath.Join(dir, name+".asked"), filepath.Join(dir, name+".out")
+		b.Replies, b.Asked, b.Out = filepath.Join(dir, name+".replies"), filepath.Join(dir, name+".asked"),
+			filepath.Join(dir, name+".out")
 		return b
 	}
 	whole = in(whole, "whole")
@@ -235,7 +239,8 @@ func (b killedBatch) run(t *testing.T) {
 	rec := testutil.Value(replay.Append(b.Replies))(t)
 	defer rec.Close()
 	player := testutil.Value(replay.Open(b.Replies))(t)
-	e, err := texttosql.New(db, llm.Chain(llm.Named("m", model), player.Or, rec.Record), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 2}))
+	e, err := texttosql.New(db, llm.Chain(llm.Named("m", model), player.Or, rec.Record),
+		texttosql.WithStrategy(strategy.SelfConsistency{Samples: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ func TestFailedPage(t *testing.T) {
 	r := &texttosql.Result{
 		Question:   "q",
 		Candidates: []vote.Candidate{{Sample: 4, Rejected: "no-sql: the reply holds no query"}},
-		Ballot:     vote.Ballot{Sampled: 1, Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
+		Ballot: vote.Ballot{Sampled: 1,
+			Abstained: []vote.Abstention{{Candidate: 0, Why: "no-sql: the reply holds no query"}}},
 	}
 	var page bytes.Buffer
 	testutil.OK(t, r.WritePage(&page, strategy.ErrNoCandidate, false))
@@ -42,7 +43,8 @@ func TestFailedPage(t *testing.T) {
 
 // TestPageOfNumbers: amounts are read without exponents, as in a text table.
 func TestPageOfNumbers(t *testing.T) {
-	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300}, {math.Inf(-1)}}}}
+	r := &texttosql.Result{Rows: &result.Table{Columns: []string{"x"}, Rows: [][]any{{12345678.9}, {1e6}, {0.0}, {1e300},
+		{math.Inf(-1)}}}}
 	var page bytes.Buffer
 	testutil.OK(t, r.WritePage(&page, nil, true))
 	for _, want := range []string{">12345678.9<", ">1000000<", ">0<", ">1e&#43;300<", ">-Inf<"} {
@@ -61,7 +63,8 @@ func TestResultAsJSON(t *testing.T) {
 		t.Errorf("rows in the plain form, or none in the full one:\n%s\n%s", plain, full)
 	}
 	var back texttosql.Result
-	if err := json.Unmarshal(plain, &back); err != nil || back.SQL != r.SQL || back.Ballot.Clusters[0].Share != 1 || back.Trace.Name() != "question" {
+	if err := json.Unmarshal(plain, &back); err != nil || back.SQL != r.SQL || back.Ballot.Clusters[0].Share != 1 ||
+		back.Trace.Name() != "question" {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }
@@ -86,7 +89,8 @@ func TestResultKeepsItsReport(t *testing.T) {
 		}
 	}
 	var back texttosql.Result
-	if err := json.Unmarshal([]byte(`{"version":3,"sql":"SELECT 1"}`), &back); err == nil || !strings.Contains(err.Error(), "version 3") {
+	if err := json.Unmarshal([]byte(`{"version":3,"sql":"SELECT 1"}`), &back); err == nil ||
+		!strings.Contains(err.Error(), "version 3") {
 		t.Errorf("a later version: %v", err)
 	}
 	old := `{"question":"q","sql":"SELECT 1","confidence":1,"phases":[{"phase":"scope"}],"fallback":"quorum"}`
@@ -104,9 +108,11 @@ func TestResultKeepsRefinements(t *testing.T) {
 	const typo, hidden, nobody = "SELECT nme FROM customers", "SELECT load_extension('x')", usa + " AND 1 = 0"
 	script := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "generate", Replies: llmtest.Texts(usa, typo, hidden, nobody, "I cannot.")},
-		{Purpose: "repair", Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody}, {Text: usa}}},
+		{Purpose: "repair", Replies: []llmtest.Reply{{Text: usa}, {Text: typo}, {Err: llm.ErrBudget}, {Text: nobody},
+			{Text: usa}}},
 	}}
-	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7}, Refine: &strategy.Refine{EmptyResult: true}}
+	pipeline := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 5, Temperature: 0.7},
+		Refine: &strategy.Refine{EmptyResult: true}}
 	e := engine(t, script, texttosql.WithStrategy(pipeline))
 	first := testutil.Value(e.Ask(t.Context(), "Who lives in the USA?"))(t)
 	var said []string

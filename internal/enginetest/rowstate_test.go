@@ -45,8 +45,10 @@ func TestRowsThatDoNotCount(t *testing.T) {
 		{"careless", careless, nil, told},
 		{"one connection", careless, []texttosql.Option{texttosql.WithLimits(exec.Limits{Connections: 1})}, told},
 		{"careful", careless + " WHERE deleted_at IS NULL", nil, ""},
-		{"instructions count them", careless, []texttosql.Option{texttosql.WithInstructions("A deleted member is a member.")}, ""},
-		{"instructions leave them out", careless, []texttosql.Option{texttosql.WithInstructions("Leave out deleted members.")}, told},
+		{"instructions count them", careless, []texttosql.Option{texttosql.WithInstructions("A deleted member is a member.")},
+			""},
+		{"instructions leave them out", careless,
+			[]texttosql.Option{texttosql.WithInstructions("Leave out deleted members.")}, told},
 		{"a term says what a member is", careless + " WHERE id > 0", []texttosql.Option{texttosql.WithKnowledge(known)}, ""},
 		{"each statement is billed", careless, []texttosql.Option{texttosql.WithDialect(billed{})}, ""},
 		{"no value may be read", careless, []texttosql.Option{texttosql.WithoutValues()}, ""},
@@ -61,11 +63,13 @@ func TestRowsThatDoNotCount(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q (%s, %v)", tt.why, got, tt.want, r.SQL, r.Grounds)
 		}
-		if tt.want != "" && (r.Confidence < 0.85 || r.Level != vote.LevelAgreed || len(r.Warnings) != 1 || strings.Contains(r.Ballot.Explain(), "deleted_at")) {
+		if tt.want != "" && (r.Confidence < 0.85 || r.Level != vote.LevelAgreed || len(r.Warnings) != 1 ||
+			strings.Contains(r.Ballot.Explain(), "deleted_at")) {
 			t.Errorf("%s: the remark is a doubt: %v, %v, %v, %s", tt.why, r.Level, r.Confidence, r.Warnings, r.Ballot.Explain())
 		}
 	}
-	e := testutil.Value(texttosql.New(open(t, script), always(careless), texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}})))(t)
+	e := testutil.Value(texttosql.New(open(t, script), always(careless),
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}})))(t)
 	testutil.OK(t, e.Confirm(t.Context(), question, careless))
 	if r := testutil.Value(e.Ask(t.Context(), question))(t); slices.ContainsFunc(r.Warnings, isState) {
 		t.Errorf("a person confirmed the statement: %v", r.Warnings)

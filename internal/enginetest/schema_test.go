@@ -19,9 +19,11 @@ import (
 // TestProfileGaps: a table that cannot be profiled costs its own profile and a
 // warning, not those of the others, and it is not tried again.
 func TestProfileGaps(t *testing.T) {
-	const broken = "CREATE TABLE odd (a TEXT); INSERT INTO odd VALUES ('no json'); ALTER TABLE odd ADD COLUMN b TEXT AS (json_extract(a, '$')) VIRTUAL;"
+	const broken = "CREATE TABLE odd (a TEXT); INSERT INTO odd VALUES ('no json'); ALTER TABLE odd ADD COLUMN b TEXT AS " +
+		"(json_extract(a, '$')) VIRTUAL;"
 	script := always(usa)
-	e, err := texttosql.New(open(t, shop+broken), script, texttosql.WithSamples(1), texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}))
+	e, err := texttosql.New(open(t, shop+broken), script, texttosql.WithSamples(1),
+		texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,8 @@ func TestProfileGaps(t *testing.T) {
 		if !strings.Contains(prompt, `Examples: ["Norway", "USA"]`) {
 			t.Errorf("question %d: the other tables lost their profiles:\n%s", i, prompt)
 		}
-		if len(r.Warnings) != 1 || r.Warnings[0].Code != "profile-incomplete" || !strings.Contains(r.Warnings[0].Message, "odd") {
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != "profile-incomplete" ||
+			!strings.Contains(r.Warnings[0].Message, "odd") {
 			t.Errorf("question %d: warnings %+v", i, r.Warnings)
 		}
 	}
@@ -56,7 +59,8 @@ func TestProfileIsShared(t *testing.T) {
 
 // TestNothingToRead: a database without a table that may be read is told as such.
 func TestNothingToRead(t *testing.T) {
-	for name, opts := range map[string][]texttosql.Option{"CREATE TABLE t (x)": {texttosql.WithPolicy(exec.Policy{DenyTables: []string{"t"}})}, "SELECT 1": nil} {
+	for name, opts := range map[string][]texttosql.Option{
+		"CREATE TABLE t (x)": {texttosql.WithPolicy(exec.Policy{DenyTables: []string{"t"}})}, "SELECT 1": nil} {
 		e := testutil.Value(texttosql.New(open(t, name), always(usa), opts...))(t)
 		if r, err := e.Ask(t.Context(), "q"); !errors.Is(err, texttosql.ErrNoTables) || r == nil {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -69,13 +73,16 @@ func TestNothingToRead(t *testing.T) {
 func TestGivenSchema(t *testing.T) {
 	script := always("SELECT total FROM orders")
 	given := &schema.Schema{
-		Dialect: "sqlite", Tables: []schema.Table{{Name: "orders", Kind: "table", Columns: []schema.Column{{Name: "total", Type: "REAL"}}}},
+		Dialect: "sqlite",
+		Tables:  []schema.Table{{Name: "orders", Kind: "table", Columns: []schema.Column{{Name: "total", Type: "REAL"}}}},
 	}
-	r, err := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{})).Ask(t.Context(), "What are the totals?")
+	r, err := engine(t, script, texttosql.WithSchema(given), texttosql.WithStrategy(strategy.Direct{})).Ask(t.Context(),
+		"What are the totals?")
 	if err != nil || len(r.Rows.Rows) != 3 {
 		t.Fatalf("got %+v, %v", r, err)
 	}
-	if prompt := script.Requests()[0].Messages[1].Text; strings.Contains(prompt, "customers") || !strings.Contains(prompt, "total REAL") {
+	if prompt := script.Requests()[0].Messages[1].Text; strings.Contains(prompt, "customers") ||
+		!strings.Contains(prompt, "total REAL") {
 		t.Errorf("prompt:\n%s", prompt)
 	}
 }
@@ -97,7 +104,8 @@ func TestGivenSchemaUnderPolicy(t *testing.T) {
 	}
 	for _, r := range script.Requests() {
 		prompt := r.Messages[1].Text
-		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") || !strings.Contains(prompt, "country TEXT") ||
+		if strings.Contains(prompt, "orders") || strings.Contains(prompt, "id TEXT") ||
+			!strings.Contains(prompt, "country TEXT") ||
 			!strings.Contains(prompt, "call themselves") {
 			t.Errorf("prompt:\n%s", prompt)
 		}
@@ -126,7 +134,8 @@ func TestSchemaChanges(t *testing.T) {
 func TestBigSchemaIsLinked(t *testing.T) {
 	var script strings.Builder
 	for i := range 400 {
-		fmt.Fprintf(&script, "CREATE TABLE warehouse_%d (id INTEGER PRIMARY KEY, location_%d TEXT, capacity INTEGER, opened_on DATE);\n", i, i)
+		fmt.Fprintf(&script, "CREATE TABLE warehouse_%d (id INTEGER PRIMARY KEY, location_%d TEXT, capacity INTEGER, "+
+			"opened_on DATE);\n", i, i)
 	}
 	script.WriteString("CREATE TABLE invoices (id INTEGER PRIMARY KEY, amount REAL);")
 	model := always("SELECT sum(amount) FROM invoices")
@@ -141,7 +150,8 @@ func TestBigSchemaIsLinked(t *testing.T) {
 	}
 }
 
-// TestDeclaredSchema: a declared schema is what prompts show, with its titles and without stored values of what is sensitive.
+// TestDeclaredSchema: a declared schema is what prompts show, with its titles and without stored values of what is
+// sensitive.
 func TestDeclaredSchema(t *testing.T) {
 	declared := &schema.Schema{Tables: []schema.Table{{
 		Name: "customers", Kind: "table", Description: "who buys", PrimaryKey: []string{"id"},

@@ -24,8 +24,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// The canary stands in each row, pair, lesson and question of acme, and its lower case in questions of globex: what is shown of
-// acme's rows has the upper case.
+// The canary stands in each row, pair, lesson and question of acme, and its lower case in questions of globex: what is
+// shown of acme's rows has the upper case.
 const canary = "CANARY"
 
 // twoSchools is a database of two tenants; of globex alone unless both.
@@ -35,7 +35,8 @@ func twoSchools(both, wide bool) string {
 		CREATE TABLE marks (mark_id INTEGER PRIMARY KEY, pupil_id INTEGER REFERENCES pupils, mark INTEGER, note TEXT, school TEXT);`)
 	add := func(school, name string, first int) {
 		for i := range 20 {
-			fmt.Fprintf(&b, "INSERT INTO pupils VALUES (%d, '%s %d', '%s'); INSERT INTO marks VALUES (%d, %[1]d, %[6]d, '%[2]s', '%[4]s');",
+			fmt.Fprintf(&b, "INSERT INTO pupils VALUES (%d, '%s %d', '%s'); INSERT INTO marks VALUES (%d, %[1]d, %[6]d, "+
+				"'%[2]s', '%[4]s');",
 				first+i, name, i, school, first+i, i%5)
 		}
 	}
@@ -75,12 +76,14 @@ type heard struct {
 	rest    bytes.Buffer
 }
 
-// hear asks the same questions as globex; with both, of an engine on which acme has worked before and works between them.
+// hear asks the same questions as globex; with both, of an engine on which acme has worked before and works between
+// them.
 func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 	listening := false
 	var mu sync.Mutex // QASQL and PerTable ask in parallel
 	statements := []string{
-		"SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 4", "SELECT name FROM pupils WHERE name = 'canary 3'",
+		"SELECT name FROM pupils JOIN marks USING (pupil_id) WHERE mark = 4",
+		"SELECT name FROM pupils WHERE name = 'canary 3'",
 		"SELECT nothing FROM pupils", "SELECT json_extract(note, '$') FROM marks",
 	}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -94,7 +97,9 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 			mu.Unlock()
 		}
 		sql := statements[(len(all.String())+req.Sample)%len(statements)]
-		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return bothTables }, func() string { return sql }), StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: strategytest.Reply(req.Purpose, func() string { return bothTables }, func() string {
+			return sql
+		}), StopReason: llm.StopEnd}, nil
 	})
 	lessons, confirmed := &memory.Lessons{}, &memory.VerifiedAnswers{}
 	remembers := memory.Options{VerifiedAnswers: confirmed, Lessons: lessons}
@@ -105,7 +110,8 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 	}
 	options := []texttosql.Option{
 		texttosql.WithStrategy(s), texttosql.WithPolicy(rulesOfSchools(wide)), texttosql.WithMemory(remembers),
-		texttosql.WithBudget(llm.Budget{InFlight: 1}), texttosql.WithTraceContent(trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows),
+		texttosql.WithBudget(llm.Budget{InFlight: 1}),
+		texttosql.WithTraceContent(trace.PrivateSQL | trace.PrivatePrompts | trace.PrivateReplies | trace.PrivateRows),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(writerFunc(func(p []byte) {
 			if listening && !bytes.Contains(p, []byte("took=")) {
 				h.rest.Write(p)
@@ -126,7 +132,8 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 			if _, err := e.Ask(t.Context(), q, as("acme")); err != nil {
 				t.Logf("acme: %v", err)
 			}
-			testutil.OK(t, e.Confirm(t.Context(), q, "SELECT note, name FROM marks JOIN pupils USING (pupil_id) WHERE note = '"+canary+"'", as("acme")))
+			testutil.OK(t, e.Confirm(t.Context(), q, "SELECT note, name FROM marks JOIN pupils USING (pupil_id) WHERE note = '"+
+				canary+"'", as("acme")))
 		}
 		talk := e.NewConversation(&store)
 		if _, err := talk.Ask(t.Context(), "Who is called "+canary+"?", as("acme")); err == nil {
@@ -136,7 +143,8 @@ func hear(t *testing.T, s strategy.Strategy, both, wide bool) (h heard) {
 		}
 		testutil.OK(t, lessons.Add(memory.Lesson{Kind: "llm_guided", Text: "mind " + canary, Owner: "acme"}))
 	}
-	for _, q := range []string{"Which pupil has the note canary?", "What is the churn of canary 7 and of Bob 3?", "Which pupil has the note canary?"} {
+	for _, q := range []string{"Which pupil has the note canary?", "What is the churn of canary 7 and of Bob 3?",
+		"Which pupil has the note canary?"} {
 		acme()
 		listening = true
 		r, err := e.Ask(t.Context(), q, as("globex"))
@@ -165,8 +173,9 @@ type writerFunc func(p []byte)
 
 func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
-// TestCanariesOfAnotherScope: whatever another tenant has asked, confirmed and taught, and whatever rows it has, prompts are those
-// of a database and an engine on which it never was, and nothing of it is in results, traces, warnings, errors and logs.
+// TestCanariesOfAnotherScope: whatever another tenant has asked, confirmed and taught, and whatever rows it has,
+// prompts are those of a database and an engine on which it never was, and nothing of it is in results, traces,
+// warnings, errors and logs.
 func TestCanariesOfAnotherScope(t *testing.T) {
 	for name, s := range everyPreset() {
 		for _, wide := range []bool{false, true} {

@@ -21,8 +21,9 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two rounds, and a
-// fifth of both under the race detector; each answer and each prompt has the rows of its tenant, and the canary of no other.
+// TestTwentyScopesAtOnce: five hundred questions of twenty tenants at once on one engine, a hundred for a method of two
+// rounds, and a fifth of both under the race detector; each answer and each prompt has the rows of its tenant, and the
+// canary of no other.
 func TestTwentyScopesAtOnce(t *testing.T) {
 	const tenants = 20
 	db := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "shop.db")))(t)
@@ -32,7 +33,8 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 	for i := range tenants {
 		script += fmt.Sprintf("INSERT INTO tenants VALUES (%d, 'CANARY-%02d title');", i, i)
 		for j := range 5 {
-			script += fmt.Sprintf("INSERT INTO orders (tenant, item, price) VALUES (%d, 'CANARY-%02d item %d', %d);", i, i, j, 100*i+j)
+			script += fmt.Sprintf("INSERT INTO orders (tenant, item, price) VALUES (%d, 'CANARY-%02d item %d', %d);", i, i, j,
+				100*i+j)
 		}
 	}
 	testutil.Value(db.Exec(script))(t)
@@ -59,7 +61,8 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		if canary := foreign(all, own); canary != "" {
 			t.Errorf("the prompt of tenant %d has %s:\n%s", own, canary, all)
 		}
-		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id", StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: "SELECT t.title, o.item FROM orders o JOIN tenants t ON t.id = o.tenant ORDER BY o.id",
+			StopReason: llm.StopEnd}, nil
 	})
 	for _, tt := range []struct {
 		name      string
@@ -72,7 +75,8 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 		}
 		e := testutil.Value(texttosql.New(db, model, texttosql.WithStrategy(tt.strategy),
 			texttosql.WithMemory(memory.Options{VerifiedAnswers: &memory.VerifiedAnswers{}}),
-			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant", "tenants": "id = :tenant"}})))(t)
+			texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"orders": "tenant = :tenant",
+				"tenants": "id = :tenant"}})))(t)
 		var all sync.WaitGroup
 		for q := range tt.questions {
 			all.Go(func() {
@@ -101,22 +105,25 @@ func TestTwentyScopesAtOnce(t *testing.T) {
 	}
 }
 
-// TestBatchesOfScopes: batches of twenty tenants at once on one engine, whose model remembers replies for all of them: each has
-// its own rows in prompts and answers, and a repeated batch is answered from what the cache has.
+// TestBatchesOfScopes: batches of twenty tenants at once on one engine, whose model remembers replies for all of them:
+// each has its own rows in prompts and answers, and a repeated batch is answered from what the cache has.
 func TestBatchesOfScopes(t *testing.T) {
 	const tenants = 20
 	script := "CREATE TABLE orders (id INTEGER PRIMARY KEY, tenant INTEGER, item TEXT);"
 	for i := range tenants {
-		script += fmt.Sprintf("INSERT INTO orders (tenant, item) VALUES (%d, 'CANARY-%02d lamp'), (%[1]d, 'CANARY-%02[1]d desk');", i, i)
+		script += fmt.Sprintf("INSERT INTO orders (tenant, item) VALUES (%d, 'CANARY-%02d lamp'), (%[1]d, "+
+			"'CANARY-%02[1]d desk');", i, i)
 	}
 	var calls atomic.Int32
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		calls.Add(1)
 		all := fmt.Sprint(req.Messages)
-		if own := strings.Index(all, "CANARY-"); own < 0 || strings.Count(all, "CANARY-") != strings.Count(all, all[own:own+len("CANARY-00")]) {
+		if own := strings.Index(all, "CANARY-"); own < 0 || strings.Count(all, "CANARY-") != strings.Count(all,
+			all[own:own+len("CANARY-00")]) {
 			t.Errorf("a prompt has no tenant's rows, or those of two:\n%s", all)
 		}
-		return llm.Response{Text: "SELECT item FROM orders WHERE item LIKE '%lamp' OR item LIKE '%desk'", StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: "SELECT item FROM orders WHERE item LIKE '%lamp' OR item LIKE '%desk'",
+			StopReason: llm.StopEnd}, nil
 	})
 	e := testutil.Value(texttosql.New(open(t, script), llm.Chain(llm.Named("m", model), remembering()),
 		texttosql.WithStrategy(strategy.Consensus{Samples: 2}),

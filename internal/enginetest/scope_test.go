@@ -111,7 +111,8 @@ func TestScopeIsRequired(t *testing.T) {
 	if shown := model.shown(); shown != "" {
 		t.Errorf("a model was asked:\n%s", shown)
 	}
-	scoped := testutil.Value(e.For(texttosql.WithScope(exec.Scope{Key: "acme", Params: map[string]any{"country": "USA"}})))(t)
+	scoped := testutil.Value(e.For(texttosql.WithScope(exec.Scope{Key: "acme",
+		Params: map[string]any{"country": "USA"}})))(t)
 	if _, err := scoped.Ask(t.Context(), whoInUSA, texttosql.WithScope(globex)); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("the engine of a scope takes another one: %v", err)
 	}
@@ -122,9 +123,12 @@ type country struct{ name string }
 
 func (c country) Value() (driver.Value, error) { return c.name, nil }
 
-// TestScopesWithOneKey: no scope has the rows of another one, whatever its parameters are. A key stands for one set of them.
+// TestScopesWithOneKey: no scope has the rows of another one, whatever its parameters are. A key stands for one set of
+// them.
 func TestScopesWithOneKey(t *testing.T) {
-	e := engine(t, &prompted{}, texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"}, Shared: []string{"orders"}}))
+	e := engine(t, &prompted{},
+		texttosql.WithPolicy(exec.Policy{Rows: map[string]string{"customers": "country = :country"},
+			Shared: []string{"orders"}}))
 	for _, name := range []string{"USA", "Norway"} {
 		scope := texttosql.NewScope(map[string]any{"country": country{name}})
 		r, err := e.Query(t.Context(), "SELECT DISTINCT country FROM customers", texttosql.WithScope(scope))
@@ -132,7 +136,8 @@ func TestScopesWithOneKey(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, r, err)
 		}
 		scope.Key = "k"
-		if _, err = e.Query(t.Context(), "SELECT 1", texttosql.WithScope(scope)); errors.Is(err, exec.ErrNoScope) != (name == "Norway") {
+		if _, err = e.Query(t.Context(), "SELECT 1", texttosql.WithScope(scope)); errors.Is(err,
+			exec.ErrNoScope) != (name == "Norway") {
 			t.Errorf("%s under the key of both: %v", name, err)
 		}
 	}
@@ -155,7 +160,8 @@ func TestPolicyOfOneQuestion(t *testing.T) {
 	if _, err := e.Ask(t.Context(), whoInUSA); err != nil {
 		t.Errorf("the next question: %v", err)
 	}
-	if _, err := e.Ask(t.Context(), whoInUSA, texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"load_extension"}})); err == nil {
+	if _, err := e.Ask(t.Context(), whoInUSA,
+		texttosql.WithPolicy(exec.Policy{AllowFunctions: []string{"load_extension"}})); err == nil {
 		t.Error("a policy that allows more is taken")
 	}
 }
@@ -164,13 +170,15 @@ func TestPolicyOfOneQuestion(t *testing.T) {
 func TestKeptByScope(t *testing.T) {
 	old := memory.Exemplar{Question: "How many people are there, CANARY-old?", SQL: "SELECT count(*) FROM customers"}
 	own := memory.Exemplar{Question: "How many clients are there, CANARY-program?", SQL: "SELECT count(*) FROM customers"}
-	hers := memory.Exemplar{Question: "How many buyers are there, CANARY-hers?", SQL: "SELECT count(*) FROM customers", Scope: "globex"}
+	hers := memory.Exemplar{Question: "How many buyers are there, CANARY-hers?", SQL: "SELECT count(*) FROM customers",
+		Scope: "globex"}
 	var store memory.VerifiedAnswers
 	testutil.OK(t, store.Add(old))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
 	lessons := &memory.Lessons{}
 	options := []texttosql.Option{texttosql.WithStrategy(petsql.Strategy{}),
-		texttosql.WithMemory(memory.Options{VerifiedAnswers: &store, Exemplars: []memory.Exemplar{own, hers}, Lessons: lessons})}
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: &store, Exemplars: []memory.Exemplar{own, hers},
+			Lessons: lessons})}
 	nobodys := engine(t, model, options...) // a program from before there were scopes, with the same stores
 	e := engine(t, model, append(options, texttosql.WithPolicy(shared))...)
 	const asks = "How many customers are there, CANARY-acme?"
@@ -207,7 +215,8 @@ func TestKeptByScope(t *testing.T) {
 		if _, err := of.OpenConversation(t.Context(), sessions, id, opts...); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("%s opens the conversation of acme: %v", who, err)
 		}
-		if list, err := sessions.List(t.Context(), session.Filter{Scope: map[string]string{"globex": "globex"}[who]}); err != nil || len(list) > 0 {
+		if list, err := sessions.List(t.Context(),
+			session.Filter{Scope: map[string]string{"globex": "globex"}[who]}); err != nil || len(list) > 0 {
 			t.Errorf("%s lists %v, %v", who, list, err)
 		}
 	}
@@ -216,7 +225,8 @@ func TestKeptByScope(t *testing.T) {
 	}
 	old1 := nobodys.NewConversation(sessions)
 	testutil.Value(old1.Ask(t.Context(), "How many customers are there?"))(t)
-	if _, err := e.OpenConversation(t.Context(), sessions, old1.Record().ID, texttosql.WithScope(acme)); !errors.Is(err, session.ErrNotFound) {
+	if _, err := e.OpenConversation(t.Context(), sessions, old1.Record().ID, texttosql.WithScope(acme)); !errors.Is(err,
+		session.ErrNotFound) {
 		t.Errorf("a conversation of no scope is opened under one: %v", err)
 	}
 }
@@ -229,7 +239,8 @@ func TestLessonsByOwner(t *testing.T) {
 	}
 	testutil.OK(t, lessons.Add(mine("acme", "for acme"), mine("", "for all"), mine("globex", "for globex")))
 	model := &prompted{sql: "SELECT count(*) FROM customers"}
-	e := engine(t, model, texttosql.WithMemory(memory.Options{Lessons: lessons}), texttosql.WithSamples(1), texttosql.WithPolicy(shared))
+	e := engine(t, model, texttosql.WithMemory(memory.Options{Lessons: lessons}), texttosql.WithSamples(1),
+		texttosql.WithPolicy(shared))
 	testutil.Value(e.Ask(t.Context(), whoInUSA, texttosql.WithScope(acme)))(t)
 	shown := model.shown()
 	for text, want := range map[string]bool{"for acme": true, "for all": true, "for globex": false} {
@@ -239,14 +250,17 @@ func TestLessonsByOwner(t *testing.T) {
 	}
 }
 
-// TestOperatorsWarnings: Ready and the log tell of tables that are in neither list of the policy, of hidden columns and of
-// descriptions of nothing. The first question of a scope and the hundredth have the same warnings, and no name of those.
+// TestOperatorsWarnings: Ready and the log tell of tables that are in neither list of the policy, of hidden columns and
+// of descriptions of nothing. The first question of a scope and the hundredth have the same warnings, and no name of
+// those.
 func TestOperatorsWarnings(t *testing.T) {
 	rules := exec.Policy{Rows: map[string]string{"customers": "country = :country"}, DenyTables: []string{"orders"}}
 	var logged bytes.Buffer
-	e := testutil.Value(texttosql.New(open(t, `CREATE TABLE customers(name TEXT, country TEXT, password TEXT); CREATE TABLE orders(id INT);
+	e := testutil.Value(texttosql.New(open(t,
+		`CREATE TABLE customers(name TEXT, country TEXT, password TEXT); CREATE TABLE orders(id INT);
 		CREATE TABLE salaries(id INT); INSERT INTO customers VALUES ('Ada', 'USA', 'x'), ('Bo', 'Norway', 'y')`), always("SELECT name FROM customers"),
-		texttosql.WithPolicy(rules), texttosql.WithSamples(2), texttosql.WithDescriptions(schema.Descriptions{"orders": {Text: "what is denied"}}),
+		texttosql.WithPolicy(rules), texttosql.WithSamples(2),
+		texttosql.WithDescriptions(schema.Descriptions{"orders": {Text: "what is denied"}}),
 		texttosql.WithLogger(slog.New(slog.NewTextHandler(&logged, nil)))))(t)
 	of := func(name string) texttosql.AskOption {
 		return texttosql.WithScope(exec.Scope{Key: name, Params: map[string]any{"country": name}})
@@ -281,7 +295,8 @@ func TestOperatorsWarnings(t *testing.T) {
 		for _, w := range root.Warnings() {
 			told[w.Code] = w.Message
 		}
-		for code, name := range map[string]string{"tables-without-rule": "salaries", "sensitive-columns": "password", "unknown-description": "orders"} {
+		for code, name := range map[string]string{"tables-without-rule": "salaries", "sensitive-columns": "password",
+			"unknown-description": "orders"} {
 			if !strings.Contains(told[code], name) || strings.Count(logged.String(), code) != 1 {
 				t.Errorf("%s: Ready tells %q, the log:\n%s", code, told, logged.String())
 			}

@@ -33,7 +33,8 @@ func (o *opinions) Complete(_ context.Context, req llm.Request) (llm.Response, e
 	return llm.Response{Text: o.replies[req.Sample], StopReason: llm.StopEnd}, nil
 }
 
-// TestSecondOpinion: one call confirms an answer, two that agree on another one are a doubt, and nothing else changes anything.
+// TestSecondOpinion: one call confirms an answer, two that agree on another one are a doubt, and nothing else changes
+// anything.
 func TestSecondOpinion(t *testing.T) {
 	const (
 		all   = "SELECT name FROM customers"
@@ -51,28 +52,40 @@ func TestSecondOpinion(t *testing.T) {
 	}{
 		{"an equal result", "Which customers live in the USA?", usa, &opinions{replies: []string{same}}, nil, []int{0},
 			"agreed", "Two models agree. All 7 samples agree.", 1},
-		{"another one, twice", "Which customers live in the USA?", usa, &opinions{replies: []string{all, all}}, nil, []int{0, 1},
+		{"another one, twice", "Which customers live in the USA?", usa, &opinions{replies: []string{all, all}}, nil,
+			[]int{0, 1},
 			"check", "Check this: another model finds 3 rows of 1 column.", -1},
-		{"another figure", "How many orders are there?", "SELECT count(*) FROM orders", &opinions{replies: []string{count, count}}, nil,
+		{"another figure", "How many orders are there?", "SELECT count(*) FROM orders",
+			&opinions{replies: []string{count, count}}, nil,
 			[]int{0, 1}, "check", "Check this: another model finds 2.", -1},
-		{"the second model disagrees with itself", "Which customers live in the USA?", usa, &opinions{replies: []string{all, count}}, nil, []int{0, 1},
+		{"the second model disagrees with itself", "Which customers live in the USA?", usa,
+			&opinions{replies: []string{all, count}}, nil, []int{0, 1},
 			"agreed", "All 7 samples agree.", 0},
-		{"its second call has the answer", "Which customers live in the USA?", usa, &opinions{replies: []string{all, same}}, nil, []int{0, 1},
+		{"its second call has the answer", "Which customers live in the USA?", usa, &opinions{replies: []string{all, same}},
+			nil, []int{0, 1},
 			"agreed", "All 7 samples agree.", 0},
-		{"it fails", "Which customers live in the USA?", usa, &opinions{err: broken}, nil, []int{0}, "agreed", "All 7 samples agree.", 0},
-		{"its statement does not run", "Which customers live in the USA?", usa, &opinions{replies: []string{"SELECT x FROM nothing"}}, nil, []int{0},
+		{"it fails", "Which customers live in the USA?", usa, &opinions{err: broken}, nil, []int{0}, "agreed",
+			"All 7 samples agree.", 0},
+		{"its statement does not run", "Which customers live in the USA?", usa,
+			&opinions{replies: []string{"SELECT x FROM nothing"}}, nil, []int{0},
 			"agreed", "All 7 samples agree.", 0},
-		{"too few samples for an answer on which all agree", "Which customers live in the USA?", usa, &opinions{replies: []string{same}},
-			[]texttosql.Option{texttosql.WithSamples(3)}, nil, "check", "Check this: only 2 samples were compared, and all agree.", 0},
-		{"a contradicted answer is doubted already", "Which customers live in Norway?", usa, &opinions{replies: []string{usa}}, nil, nil,
+		{"too few samples for an answer on which all agree", "Which customers live in the USA?", usa,
+			&opinions{replies: []string{same}},
+			[]texttosql.Option{texttosql.WithSamples(3)}, nil, "check",
+			"Check this: only 2 samples were compared, and all agree.", 0},
+		{"a contradicted answer is doubted already", "Which customers live in Norway?", usa,
+			&opinions{replies: []string{usa}}, nil, nil,
 			"check", "Check this: the question says Norway, the statement USA.", 0},
-		{"as many samples as somebody wants are the first model's", "Which customers live in the USA?", usa, &opinions{replies: []string{all, all}},
-			[]texttosql.Option{texttosql.WithSamples(9)}, []int{0, 1}, "check", "Check this: another model finds 3 rows of 1 column.", -1},
+		{"as many samples as somebody wants are the first model's", "Which customers live in the USA?", usa,
+			&opinions{replies: []string{all, all}},
+			[]texttosql.Option{texttosql.WithSamples(9)}, []int{0, 1}, "check",
+			"Check this: another model finds 3 rows of 1 column.", -1},
 		{"nothing runs", "Which customers live in the USA?", usa, &opinions{replies: []string{same}},
 			[]texttosql.Option{texttosql.WithoutExecution()}, nil, "agreed", "All 9 samples agree.", 0},
 	} {
 		plain := testutil.Value(engine(t, always(tt.first), tt.opts...).Ask(t.Context(), tt.question))(t)
-		res, err := engine(t, llm.Named("first", always(tt.first)), append(tt.opts, texttosql.WithSecondOpinion(tt.second))...).Ask(t.Context(), tt.question)
+		res, err := engine(t, llm.Named("first", always(tt.first)),
+			append(tt.opts, texttosql.WithSecondOpinion(tt.second))...).Ask(t.Context(), tt.question)
 		if err != nil || string(res.Level) != tt.level || res.Closing() != tt.closing {
 			t.Errorf("%s: %s %q, want %s %q: %v", tt.why, res.Level, res.Closing(), tt.level, tt.closing, err)
 		}
@@ -99,7 +112,9 @@ func TestSecondOpinionOfTheSame(t *testing.T) {
 		{"another name", named("a"), named("b"), ""},
 		{"the first model has none", always(usa), named("b"), "model 0 has no name"},
 		{"the same name", named("a"), named("a"), `two models are called "a"`},
-		{"no name", named("a"), llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil }), "model 1 has no name"},
+		{"no name", named("a"), llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, nil
+		}), "model 1 has no name"},
 		{"no model", named("a"), nil, "the model is nil"},
 	} {
 		_, err := texttosql.New(open(t, shop), tt.first, texttosql.WithSecondOpinion(tt.second))

@@ -19,7 +19,8 @@ func TestShares(t *testing.T) {
 	for _, tt := range []struct{ why, question, sql, want, found string }{
 		{"a share", "What share of the visits is paid by section?", quotient, "50 %", "b, 100 %; then a, 50 %."},
 		{"no share", "How much is paid for a visit of a section?", quotient, "0.50", "b, 1.00; then a, 0.50."},
-		{"a percentage by the statement", "What share of the visits is paid by section?", strings.Replace(quotient, "1.0", "100.0", 1),
+		{"a percentage by the statement", "What share of the visits is paid by section?",
+			strings.Replace(quotient, "1.0", "100.0", 1),
 			"50", "b, 100 %; then a, 50 %."},
 	} {
 		model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts(tt.sql)}}}

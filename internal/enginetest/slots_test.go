@@ -51,17 +51,21 @@ const slotEndless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 func slotClasses() []slotClass {
 	return []slotClass{
 		{name: "answered", why: "the paths behind a statement that runs", sql: "SELECT name FROM pupils WHERE room = 7"},
-		{name: "no rows", why: "the values of the statement are looked up", sql: "SELECT name FROM pupils WHERE name = 'Nobody'"},
+		{name: "no rows", why: "the values of the statement are looked up",
+			sql: "SELECT name FROM pupils WHERE name = 'Nobody'"},
 		{name: "syntax", why: "the engine takes no statement", sql: "SELECT FROM WHERE", as: new(*exec.InvalidError)},
 		{name: "unknown name", why: "the hint reads the schema", sql: "SELECT nmae FROM pupils", as: new(*exec.InvalidError)},
 		{name: "refused text", why: "the text check refuses", sql: "DELETE FROM pupils", as: new(*exec.RefusedError)},
 		{name: "refused table", why: "the guard refuses", sql: "SELECT name FROM sqlite_master", as: new(*exec.RefusedError)},
-		{name: "limit", why: "a result with too many columns", sql: "SELECT pupil_id, name, room FROM pupils", answer: exec.Bounds{Columns: 2},
-			as: new(*exec.LimitError)},
-		{name: "time", why: "a statement that runs too long loses its connection", sql: slotEndless, answer: exec.Bounds{Timeout: time.Second}, slow: true,
+		{name: "limit", why: "a result with too many columns", sql: "SELECT pupil_id, name, room FROM pupils",
+			answer: exec.Bounds{Columns: 2},
+			as:     new(*exec.LimitError)},
+		{name: "time", why: "a statement that runs too long loses its connection", sql: slotEndless,
+			answer: exec.Bounds{Timeout: time.Second}, slow: true,
 			as: new(*exec.LimitError)},
 		{name: "cancelled", why: "the caller goes away when it takes a slot", sql: slotEndless, cancelled: true},
-		{name: "cancelled late", why: "the caller goes away while its statement runs", sql: slotEndless, after: 200 * time.Millisecond, slow: true},
+		{name: "cancelled late", why: "the caller goes away while its statement runs", sql: slotEndless,
+			after: 200 * time.Millisecond, slow: true},
 	}
 }
 
@@ -83,7 +87,8 @@ func slotCalls() []slotCall {
 		return err
 	}
 	// talk asks in a conversation and then does something with it.
-	talk := func(then func(context.Context, *texttosql.Conversation) error) func(context.Context, *texttosql.Engine, string) error {
+	talk := func(then func(context.Context, *texttosql.Conversation) error) func(context.Context, *texttosql.Engine,
+		string) error {
 		return func(ctx context.Context, e *texttosql.Engine, _ string) error {
 			c := e.NewConversation(nil)
 			_, err := c.Ask(ctx, slotQuestion)
@@ -92,13 +97,20 @@ func slotCalls() []slotCall {
 	}
 	calls := []slotCall{
 		{method: "Engine.Ready", run: func(ctx context.Context, e *texttosql.Engine, _ string) error { return e.Ready(ctx) }},
-		{method: "Engine.Schema", run: func(ctx context.Context, e *texttosql.Engine, _ string) error { _, err := e.Schema(ctx); return err }},
-		{method: "Engine.Knowledge", run: func(ctx context.Context, e *texttosql.Engine, _ string) error { _, err := e.Knowledge(ctx); return err }},
+		{method: "Engine.Schema", run: func(ctx context.Context, e *texttosql.Engine, _ string) error {
+			_, err := e.Schema(ctx)
+			return err
+		}},
+		{method: "Engine.Knowledge", run: func(ctx context.Context, e *texttosql.Engine, _ string) error {
+			_, err := e.Knowledge(ctx)
+			return err
+		}},
 		{method: "Engine.Query", slow: true, run: func(ctx context.Context, e *texttosql.Engine, sql string) error {
 			_, err := e.Query(ctx, sql)
 			return err
 		}},
-		{method: "Engine.Query", why: "a callback reads the schema", run: func(ctx context.Context, e *texttosql.Engine, sql string) error {
+		{method: "Engine.Query", why: "a callback reads the schema", run: func(ctx context.Context, e *texttosql.Engine,
+			sql string) error {
 			_, err := e.Query(ctx, sql, texttosql.WithProgress(func(p texttosql.Progress) {
 				if p.Step == "check" && p.Kind == "ended" {
 					_, _ = e.Schema(ctx)
@@ -122,7 +134,9 @@ func slotCalls() []slotCall {
 			_, err := e.Check(ctx, sql)
 			return err
 		}},
-		{method: "Engine.Confirm", run: func(ctx context.Context, e *texttosql.Engine, sql string) error { return e.Confirm(ctx, "who?", sql) }},
+		{method: "Engine.Confirm", run: func(ctx context.Context, e *texttosql.Engine, sql string) error {
+			return e.Confirm(ctx, "who?", sql)
+		}},
 		{method: "Engine.Generate", run: func(ctx context.Context, e *texttosql.Engine, _ string) error {
 			_, err := e.Generate(ctx, slotQuestion)
 			return err
@@ -160,30 +174,42 @@ func slotCalls() []slotCall {
 			_, err := c.Ask(ctx, "And who of them is in room 7?")
 			return err
 		})},
-		{method: "Conversation.Correct", why: "held to a table", run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
-			_, err := c.Correct(ctx, "select pupils not pupils_old")
-			return err
-		})},
+		{method: "Conversation.Correct", why: "held to a table",
+			run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
+				_, err := c.Correct(ctx, "select pupils not pupils_old")
+				return err
+			})},
 		{method: "Conversation.Apply", run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
 			_, err := c.Apply(ctx, session.Correction{Kind: "natural_language", Text: "only those who are still here"})
 			return err
 		})},
-		{method: "Conversation.Resume", run: talk(func(ctx context.Context, c *texttosql.Conversation) error { _, err := c.Resume(ctx); return err })},
-		{method: "Conversation.Restart", run: talk(func(ctx context.Context, c *texttosql.Conversation) error { _, err := c.Restart(ctx); return err })},
-		{method: "Conversation.Confirm", run: talk(func(ctx context.Context, c *texttosql.Conversation) error { return c.Confirm(ctx, "") })},
-		{method: "Conversation.Choose", strategy: strategy.Func(askWhich), run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
-			_, err := c.Choose(ctx, "r1")
+		{method: "Conversation.Resume", run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
+			_, err := c.Resume(ctx)
 			return err
 		})},
+		{method: "Conversation.Restart", run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
+			_, err := c.Restart(ctx)
+			return err
+		})},
+		{method: "Conversation.Confirm", run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
+			return c.Confirm(ctx, "")
+		})},
+		{method: "Conversation.Choose", strategy: strategy.Func(askWhich),
+			run: talk(func(ctx context.Context, c *texttosql.Conversation) error {
+				_, err := c.Choose(ctx, "r1")
+				return err
+			})},
 		{method: "Engine.AskQuestion", run: func(ctx context.Context, e *texttosql.Engine, _ string) error {
 			_, err := e.AskQuestion(ctx, texttosql.Question{Text: slotQuestion})
 			return err
 		}},
-		{method: "Engine.Ask", why: "a model says what was found, and asks the engine", opts: []texttosql.Option{texttosql.WithSummary()}, run: ask},
+		{method: "Engine.Ask", why: "a model says what was found, and asks the engine",
+			opts: []texttosql.Option{texttosql.WithSummary()}, run: ask},
 	}
 	strategies := slotStrategies()
 	for _, name := range slices.Sorted(maps.Keys(strategies)) {
-		calls = append(calls, slotCall{method: "Engine.Ask", why: name, slow: name == "direct", strategy: strategies[name], run: ask})
+		calls = append(calls, slotCall{method: "Engine.Ask", why: name, slow: name == "direct", strategy: strategies[name],
+			run: ask})
 	}
 	return calls
 }
@@ -198,11 +224,15 @@ func slotStrategies() map[string]strategy.Strategy {
 		return err
 	})
 	return map[string]strategy.Strategy{
-		"direct": strategy.Direct{}, "metric requests": strategy.SelfConsistency{Samples: 2}, "a vote and a judge": strategy.Consensus{Samples: 4},
-		"value look-ups": strategy.Pipeline{Linker: linker.Union{linker.Lexical{}, linker.Values{Choose: true}}},
-		"an own check":   strategy.Pipeline{Checks: append(exec.DefaultChecks(), examiner)}, "an own check alone": strategy.Pipeline{Checks: []exec.Check{examiner}},
-		"probes": planvote.Augmented{Samples: 2, Probe: true}, "feedback": planvote.Feedback{Samples: 2}, "maker": maker.Strategy{Samples: 2, FallbackCalls: 2},
-		"petsql": petsql.Strategy{}, "qasql": qasql.Strategy{}, "staged": agent.Staged{}, "tools": agent.ReAct{Tools: agent.Tools(), Steps: 8},
+		"direct": strategy.Direct{}, "metric requests": strategy.SelfConsistency{Samples: 2},
+		"a vote and a judge": strategy.Consensus{Samples: 4},
+		"value look-ups":     strategy.Pipeline{Linker: linker.Union{linker.Lexical{}, linker.Values{Choose: true}}},
+		"an own check":       strategy.Pipeline{Checks: append(exec.DefaultChecks(), examiner)},
+		"an own check alone": strategy.Pipeline{Checks: []exec.Check{examiner}},
+		"probes":             planvote.Augmented{Samples: 2, Probe: true}, "feedback": planvote.Feedback{Samples: 2},
+		"maker":  maker.Strategy{Samples: 2, FallbackCalls: 2},
+		"petsql": petsql.Strategy{}, "qasql": qasql.Strategy{}, "staged": agent.Staged{},
+		"tools":        agent.ReAct{Tools: agent.Tools(), Steps: 8},
 		"three phases": threephase.Strategy{},
 	}
 }
@@ -265,7 +295,8 @@ func slotEngine(t *testing.T, connections int, class slotClass, call slotCall) *
 	t.Cleanup(func() { pool.Close() })
 	testutil.Value(pool.Exec(strategytest.SchoolSQL))(t)
 	opts := append([]texttosql.Option{
-		texttosql.WithLimits(exec.Limits{Connections: connections, Answer: class.answer, Candidate: class.answer, Stream: class.answer}),
+		texttosql.WithLimits(exec.Limits{Connections: connections, Answer: class.answer, Candidate: class.answer,
+			Stream: class.answer}),
 		texttosql.WithTelemetry(meeting{}), texttosql.WithDescriptions(schema.Descriptions{"pupils": {Text: "who learns"}}),
 		texttosql.WithKnowledge(knowledge.Model{
 			Tables:  []knowledge.Table{{Name: "marks", Keys: [][]string{{"mark_id"}}}},
@@ -276,13 +307,14 @@ func slotEngine(t *testing.T, connections int, class slotClass, call slotCall) *
 		call.strategy = strategy.Direct{}
 	}
 	var e *texttosql.Engine
-	e = testutil.Value(texttosql.New(pool, slotModel(&e, class.sql), append(opts, texttosql.WithStrategy(call.strategy))...))(t)
+	e = testutil.Value(texttosql.New(pool, slotModel(&e, class.sql),
+		append(opts, texttosql.WithStrategy(call.strategy))...))(t)
 	return e
 }
 
-// TestOneSlot: no call waits for a second slot of Limits.Connections while it holds one. Callers that take all slots at the same
-// time end, whatever becomes of their statements, and so does an ordinary caller beside them. The race detector sees a quarter: each
-// class, and each call.
+// TestOneSlot: no call waits for a second slot of Limits.Connections while it holds one. Callers that take all slots at
+// the same time end, whatever becomes of their statements, and so does an ordinary caller beside them. The race
+// detector sees a quarter: each class, and each call.
 func TestOneSlot(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		if race.Enabled && n == 1 {
@@ -378,7 +410,8 @@ func TestOneSlotOfEveryMethod(t *testing.T) {
 	}
 }
 
-// TestCallInsideStream: a call inside the loop over a stream has a slot of its own, or waits no longer than its context.
+// TestCallInsideStream: a call inside the loop over a stream has a slot of its own, or waits no longer than its
+// context.
 func TestCallInsideStream(t *testing.T) {
 	const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT i FROM n, pupils"
 	for _, test := range []struct {

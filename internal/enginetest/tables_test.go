@@ -25,7 +25,8 @@ import (
 // TestWhichTables: the schema answers which tables there are, with no call of a model.
 func TestWhichTables(t *testing.T) {
 	for _, question := range []string{
-		"which tables are there?", "What tables exist?", "List all tables", "show me the tables in this database", "Please list the names of all tables.",
+		"which tables are there?", "What tables exist?", "List all tables", "show me the tables in this database",
+		"Please list the names of all tables.",
 		"What tables can I ask about?", "Welche Tabellen gibt es?", "¿Qué tablas hay?", "Quelles tables existent ?", "有哪些表？",
 	} {
 		model := &prompted{sql: usa}
@@ -42,14 +43,17 @@ func TestWhichTables(t *testing.T) {
 
 // TestAboutSchema: every preset answers questions about the schema from the schema, with no call of a model.
 func TestAboutSchema(t *testing.T) {
-	orders := [][]any{{"id", "INTEGER", "primary key"}, {"customer_id", "INTEGER", "refers to customers"}, {"total", "REAL", ""}}
+	orders := [][]any{{"id", "INTEGER", "primary key"}, {"customer_id", "INTEGER", "refers to customers"},
+		{"total", "REAL", ""}}
 	for name, s := range map[string]strategy.Strategy{
-		"default": nil, "direct": strategy.Direct{}, "self-consistency": strategy.SelfConsistency{}, "maker": maker.Strategy{}, "react": agent.ReAct{},
+		"default": nil, "direct": strategy.Direct{}, "self-consistency": strategy.SelfConsistency{},
+		"maker": maker.Strategy{}, "react": agent.ReAct{},
 		"staged": agent.Staged{}, "qasql": qasql.Strategy{}, "petsql": petsql.Strategy{}, "planvote": planvote.Plain{},
 		"threephase": threephase.Strategy{},
 	} {
 		for question, want := range map[string][][]any{
-			"which columns has orders?": orders, "Beschreibe die Tabelle orders": orders, "How many tables are there?": {{int64(2)}},
+			"which columns has orders?": orders, "Beschreibe die Tabelle orders": orders,
+			"How many tables are there?": {{int64(2)}},
 		} {
 			model := &prompted{sql: usa}
 			var options []texttosql.Option
@@ -68,20 +72,23 @@ func TestAboutSchema(t *testing.T) {
 	}
 	// A column that may not be read is in no answer.
 	e := engine(t, &prompted{sql: usa}, texttosql.WithPolicy(exec.Policy{DenyColumns: []string{"orders.total"}}))
-	if r := testutil.Value(e.Ask(t.Context(), "describe orders"))(t); strings.Contains(r.SQL, "total") || len(r.Rows.Rows) != 2 {
+	if r := testutil.Value(e.Ask(t.Context(), "describe orders"))(t); strings.Contains(r.SQL, "total") ||
+		len(r.Rows.Rows) != 2 {
 		t.Errorf("a denied column: %s", r.SQL)
 	}
 }
 
 // TestWhichTablesNot: a question about data is for the model, whatever its words are.
 func TestWhichTablesNot(t *testing.T) {
-	const tables = "CREATE TABLE dining_tables (id INTEGER PRIMARY KEY, seats INTEGER); INSERT INTO dining_tables VALUES (1, 4)"
+	const tables = "CREATE TABLE dining_tables (id INTEGER PRIMARY KEY, seats INTEGER); INSERT INTO dining_tables " +
+		"VALUES (1, 4)"
 	asksModel := func(e *texttosql.Engine, question string) bool {
 		r, err := e.Ask(t.Context(), question)
 		return err == nil && r.Usage.Calls > 0
 	}
 	for _, question := range []string{
-		"Which tables are booked tonight?", "Which customers are there?", "How many tables of food are there?", "Show the table of customers by country",
+		"Which tables are booked tonight?", "Which customers are there?", "How many tables of food are there?",
+		"Show the table of customers by country",
 	} {
 		if !asksModel(engine(t, always(usa)), question) {
 			t.Errorf("no model was asked: %s", question)
@@ -107,7 +114,8 @@ func TestWhichTablesMayBeRead(t *testing.T) {
 		{"a denied table", exec.Policy{DenyTables: []string{"orders"}}, nil, []string{"customers"}},
 		{"a list of allowed ones", exec.Policy{AllowTables: []string{"orders"}}, nil, []string{"orders"}},
 		{"a table without a rule about rows", byCountry, []texttosql.AskOption{inUSA}, []string{"customers"}},
-		{"a shared one", exec.Policy{Rows: byCountry.Rows, Shared: []string{"orders"}}, []texttosql.AskOption{inUSA}, []string{"customers", "orders"}},
+		{"a shared one", exec.Policy{Rows: byCountry.Rows, Shared: []string{"orders"}}, []texttosql.AskOption{inUSA},
+			[]string{"customers", "orders"}},
 		{"the policy of one question", exec.Policy{}, []texttosql.AskOption{narrow}, []string{"customers"}},
 	} {
 		e := engine(t, &prompted{sql: usa}, texttosql.WithPolicy(tt.policy))
@@ -120,12 +128,14 @@ func TestWhichTablesMayBeRead(t *testing.T) {
 		for _, row := range r.Rows.Rows {
 			got = append(got, fmt.Sprint(row[0]))
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" || strings.Contains(r.SQL, "orders") != slices.Contains(tt.want, "orders") {
+		if diff := cmp.Diff(tt.want, got); diff != "" || strings.Contains(r.SQL, "orders") != slices.Contains(tt.want,
+			"orders") {
 			t.Errorf("%s: %s\n%s", tt.why, r.SQL, diff)
 		}
 	}
 	e := engine(t, &prompted{sql: usa}, texttosql.WithPolicy(byCountry))
-	if r, err := e.Ask(t.Context(), "Which tables are there?"); !errors.Is(err, exec.ErrNoScope) || r != nil && r.SQL != "" {
+	if r, err := e.Ask(t.Context(), "Which tables are there?"); !errors.Is(err, exec.ErrNoScope) || r != nil &&
+		r.SQL != "" {
 		t.Errorf("without a scope: %v", err)
 	}
 }
@@ -133,7 +143,8 @@ func TestWhichTablesMayBeRead(t *testing.T) {
 // TestOneWaveOfWords: a wave that declines or only chats ends the question, with the reason that the model gave.
 func TestOneWaveOfWords(t *testing.T) {
 	for _, tt := range []struct{ why, question, reply, says string }{
-		{"a reason", "What is the weather?", "I cannot answer this: there is no table of the weather.", "there is no table of the weather"},
+		{"a reason", "What is the weather?", "I cannot answer this: there is no table of the weather.",
+			"there is no table of the weather"},
 		{"small talk", "Thanks!", "You are welcome.", "The model wrote no statement."},
 	} {
 		r, err := engine(t, always(tt.reply)).Ask(t.Context(), tt.question)

@@ -43,7 +43,8 @@ var (
 func engine(tb testing.TB, model llm.Model, opts ...texttosql.Option) *texttosql.Engine {
 	tb.Helper()
 	reveal := texttosql.WithPolicy(exec.Policy{Reveal: []string{"*"}}) // the column password is there to be looked for
-	e := testutil.Value(texttosql.New(open(tb, shop), model, enginetest.Options([]texttosql.Option{reveal}, opts...)...))(tb)
+	e := testutil.Value(texttosql.New(open(tb, shop), model, enginetest.Options([]texttosql.Option{reveal},
+		opts...)...))(tb)
 	return e
 }
 
@@ -59,10 +60,12 @@ func TestAsk(t *testing.T) {
 
 func TestNewReportsAllFaults(t *testing.T) {
 	_, err := texttosql.New(open(t, shop), nil,
-		texttosql.WithSamples(-1), texttosql.WithBudget(llm.Budget{InFlight: -1}), texttosql.WithStrategy(nil), texttosql.WithDialect(nil),
+		texttosql.WithSamples(-1), texttosql.WithBudget(llm.Budget{InFlight: -1}), texttosql.WithStrategy(nil),
+		texttosql.WithDialect(nil),
 		texttosql.WithSchema(nil), texttosql.WithInstructions(strings.Repeat("x", 17<<10)),
 		texttosql.WithBudget(llm.Budget{Calls: -1, Prices: map[string]llm.Price{"m": {Completion: math.NaN()}}}),
-		texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: "q"}}}), texttosql.WithLimits(exec.Limits{Connections: -1}),
+		texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{{Question: "q"}}}),
+		texttosql.WithLimits(exec.Limits{Connections: -1}),
 		texttosql.WithRetry(llm.Retry{Attempts: -1}))
 	if err == nil {
 		t.Fatal("no error")
@@ -89,11 +92,15 @@ func TestNewRefuses(t *testing.T) {
 		{"no database", nil, nil, "database is nil", nil},
 		{"unknown driver", sql.OpenDB(connector{}), nil, "the database cannot be guarded", nil},
 		{"unnamed models", open(t, shop), []texttosql.Option{texttosql.WithModels(two)}, "llm.Named", nil},
-		{"models of one name", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
-		{"a budget that is no number", open(t, shop), []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: math.NaN()})}, "WithBudget", nil},
+		{"models of one name", open(t, shop),
+			[]texttosql.Option{texttosql.WithModels(llm.Named("a", two), llm.Named("a", two))}, `"a"`, nil},
+		{"a budget that is no number", open(t, shop), []texttosql.Option{texttosql.WithBudget(llm.Budget{Money: math.NaN()})},
+			"WithBudget", nil},
 		{"more samples than memory", open(t, shop), []texttosql.Option{texttosql.WithSamples(1 << 50)}, "WithSamples", nil},
-		{"a name and no model", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("second", nil))}, "model 1 is nil", nil},
-		{"samples for Direct", open(t, shop), []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}), texttosql.WithSamples(3)}, "SelfConsistency votes", nil},
+		{"a name and no model", open(t, shop), []texttosql.Option{texttosql.WithModels(llm.Named("second", nil))},
+			"model 1 is nil", nil},
+		{"samples for Direct", open(t, shop), []texttosql.Option{texttosql.WithStrategy(strategy.Direct{}),
+			texttosql.WithSamples(3)}, "SelfConsistency votes", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,18 +135,22 @@ func TestNewRefusesVotes(t *testing.T) {
 		{"the model whose turn it is", strategy.Pipeline{Prompter: variant("")}, "", ""},
 		{"a misspelt model", strategy.Pipeline{Prompter: variant("secnd")}, "strategy: Variant.Model",
 			`no model is called "secnd"; the models are ["first" "second"]`},
-		{"one of several", strategy.Pipeline{Prompter: strategy.RotatePrompts{variant("first"), strategy.Prompt{}, variant("third")}},
+		{"one of several", strategy.Pipeline{Prompter: strategy.RotatePrompts{variant("first"), strategy.Prompt{},
+			variant("third")}},
 			"strategy: Variant.Model", `"third"`},
-		{"one inside of another", strategy.Pipeline{Prompter: strategy.RotatePrompts{strategy.RotatePrompts{variant("third")}}},
+		{"one inside of another",
+			strategy.Pipeline{Prompter: strategy.RotatePrompts{strategy.RotatePrompts{variant("third")}}},
 			"strategy: Variant.Model", `"third"`},
-		{"several that are there", strategy.Pipeline{Prompter: strategy.RotatePrompts{variant("first"), variant("second")}}, "", ""},
+		{"several that are there", strategy.Pipeline{Prompter: strategy.RotatePrompts{variant("first"), variant("second")}},
+			"", ""},
 
 		{"weights up to 1", strategy.Pipeline{Voter: weight(0, map[string]float64{"first": .5, "second": 1})}, "", ""},
 		{"a weight above 1", strategy.Pipeline{Voter: heavy}, "vote: Majority.Weight",
 			`it gives the model "second" 2, above the MaxWeight of 1: set Majority.MaxWeight`},
 		{"by a pointer", strategy.Pipeline{Voter: &heavy}, "vote: Majority.Weight", "above the MaxWeight of 1"},
 		{"up to the bound", strategy.Pipeline{Voter: weight(2, map[string]float64{"first": 1, "second": 2})}, "", ""},
-		{"above a bound", strategy.Pipeline{Voter: weight(2, map[string]float64{"first": 2.5})}, "vote: Majority.Weight", `"first" 2.5, above the MaxWeight of 2`},
+		{"above a bound", strategy.Pipeline{Voter: weight(2, map[string]float64{"first": 2.5})}, "vote: Majority.Weight",
+			`"first" 2.5, above the MaxWeight of 2`},
 		{"a weight that needs the statement", strategy.Pipeline{Voter: vote.Majority{Weight: func(c vote.Candidate) float64 {
 			return float64(len(c.Statement.Tables()))
 		}}}, "", ""},
@@ -172,7 +183,8 @@ func TestReady(t *testing.T) {
 	}{
 		{"a database", open(t, shop), nil, t.Context(), ""},
 		{"no file", missing, nil, t.Context(), "unable to open database file"},
-		{"a policy about nothing", open(t, shop), []texttosql.Option{texttosql.WithPolicy(exec.Policy{DenyTables: []string{"nope"}})}, t.Context(), "nope"},
+		{"a policy about nothing", open(t, shop),
+			[]texttosql.Option{texttosql.WithPolicy(exec.Policy{DenyTables: []string{"nope"}})}, t.Context(), "nope"},
 		{"no time", open(t, shop), nil, cancelled, "context canceled"},
 	} {
 		e, err := texttosql.New(tt.db, never, tt.opts...)
@@ -189,7 +201,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestOneLineForOneFault: what is wrong with an option is told once, by a typed error, and by nothing that follows from it.
+// TestOneLineForOneFault: what is wrong with an option is told once, by a typed error, and by nothing that follows from
+// it.
 func TestOneLineForOneFault(t *testing.T) {
 	m := always(usa)
 	priced := func(names ...string) texttosql.Option {
@@ -215,7 +228,8 @@ func TestOneLineForOneFault(t *testing.T) {
 		{"a price for each", nil, []texttosql.Option{two, priced("first", "second")}, ""},
 		{"a nil dialect does not mean that the driver is not known", foreign, []texttosql.Option{texttosql.WithDialect(nil)},
 			"texttosql: WithDialect: the dialect is nil"},
-		{"a bad number of samples is no number of samples for the strategy", nil, []texttosql.Option{texttosql.WithSamples(1 << 20)},
+		{"a bad number of samples is no number of samples for the strategy", nil,
+			[]texttosql.Option{texttosql.WithSamples(1 << 20)},
 			"texttosql: WithSamples: 1048576 is not in 0..10000"},
 		{"a nil strategy leaves the default", nil, []texttosql.Option{texttosql.WithStrategy(nil), texttosql.WithSamples(5)},
 			"texttosql: WithStrategy: the strategy is nil"},
@@ -248,7 +262,8 @@ func TestOneLineForOneFault(t *testing.T) {
 func TestSamplesOfOneQuestion(t *testing.T) {
 	e := engine(t, always(usa), texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(2))
 	for given, want := range map[int]int{0: 2, 3: 3} {
-		r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithSamples(given), texttosql.WithEvidence("all of them"), nil)
+		r, err := e.Ask(t.Context(), "Which customers live in the USA?", texttosql.WithSamples(given),
+			texttosql.WithEvidence("all of them"), nil)
 		if err != nil || len(r.Candidates)+r.Saved != want {
 			t.Errorf("WithSamples(%d): %d samples and %d saved, want %d; %v", given, len(r.Candidates), r.Saved, want, err)
 		}
@@ -298,7 +313,9 @@ func TestErrorsExplainThemselves(t *testing.T) {
 			func(r *texttosql.Result) bool { return len(r.Candidates) == 12 && r.Usage.Calls == 12 }},
 		{"budget", always("no SQL here"), texttosql.WithBudget(llm.Budget{Calls: 3}), texttosql.ErrBudget,
 			func(r *texttosql.Result) bool { return r.Usage.Calls == 3 && warned(r, "budget-spent") }},
-		{"abstained", &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2", "SELECT 3")}}},
+		{"abstained",
+			&llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT 1", "SELECT 2",
+				"SELECT 3")}}},
 			texttosql.WithStrategy(strategy.Consensus{Samples: 4, MinConfidence: 0.9}), nil,
 			func(r *texttosql.Result) bool { return r.SQL != "" && len(r.Ballot.Clusters) == 4 }},
 		{"provider down", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -339,7 +356,8 @@ func TestLimitIsABudget(t *testing.T) {
 	if r, err := e.Ask(t.Context(), "q"); err != nil || r.Rows != nil {
 		t.Errorf("WithoutExecution ran something: %+v, %v", r, err)
 	}
-	e = engine(t, always(endless), texttosql.WithStrategy(planned{}), texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 500 * time.Millisecond}}))
+	e = engine(t, always(endless), texttosql.WithStrategy(planned{}),
+		texttosql.WithLimits(exec.Limits{Answer: exec.Bounds{Timeout: 500 * time.Millisecond}}))
 	r, err := e.Ask(t.Context(), "q")
 	if !errors.Is(err, texttosql.ErrBudget) || r.SQL == "" {
 		t.Errorf("got %+v, %v; want ErrBudget and the statement", r, err)
@@ -403,12 +421,14 @@ func TestCheck(t *testing.T) {
 // prompt of every purpose that writes SQL.
 func TestPromptsCarryEverything(t *testing.T) {
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts("SELECT nothing FROM orders", "SELECT total FROM orders", "SELECT id FROM orders", "SELECT 4")},
+		{Purpose: "generate", Replies: llmtest.Texts("SELECT nothing FROM orders", "SELECT total FROM orders",
+			"SELECT id FROM orders", "SELECT 4")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT id FROM orders"), Repeat: true},
 		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 	}}
 	e := engine(t, script, texttosql.WithSamples(4), texttosql.WithInstructions("Amounts are in crowns."),
-		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"}, "orders.nothing": {Text: "?"}}))
+		texttosql.WithDescriptions(schema.Descriptions{"orders.total": {Text: "what the customer paid"},
+			"orders.nothing": {Text: "?"}}))
 	r := testutil.Value(e.Ask(t.Context(), "Which orders are big?", texttosql.WithEvidence("big means over 15")))(t)
 	purposes := map[string]int{}
 	for _, req := range script.Requests() {
@@ -432,7 +452,8 @@ func TestPromptsCarryEverything(t *testing.T) {
 	ctx, root := trace.Tracer{}.Start(t.Context(), "start")
 	testutil.OK(t, e.Ready(ctx))
 	told := slices.DeleteFunc(root.Warnings(), func(w trace.Warning) bool { return w.Code == "few-samples" })
-	if len(r.Warnings) > 0 || len(told) != 1 || told[0].Code != "unknown-description" || !strings.Contains(told[0].Message, "orders.nothing") {
+	if len(r.Warnings) > 0 || len(told) != 1 || told[0].Code != "unknown-description" ||
+		!strings.Contains(told[0].Message, "orders.nothing") {
 		t.Errorf("warnings: of the answer %+v, of Ready %+v", r.Warnings, told)
 	}
 }
@@ -462,8 +483,10 @@ func TestOtherLanguages(t *testing.T) {
 func TestReplayIsByteForByte(t *testing.T) {
 	var recording bytes.Buffer
 	script := &llmtest.Script{Rules: []llmtest.Rule{
-		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa, "DROP TABLE orders",
-			"SELECT nme FROM customers", "SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1", "SELECT 2")},
+		{Purpose: "generate", Replies: llmtest.Texts(usa, "SELECT name FROM customers", "SELECT nme FROM customers", usa,
+			"DROP TABLE orders",
+			"SELECT nme FROM customers", "SELECT name FROM customers", usa, "SELECT name FROM customers", usa, "SELECT 1",
+			"SELECT 2")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 		{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "B"}`, `{"selected_option": "A"}`)},
 	}}

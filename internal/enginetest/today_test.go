@@ -56,7 +56,8 @@ func TestEveryPromptSaysTheDay(t *testing.T) {
 	for name, s := range everyPreset() {
 		t.Run(name, func(t *testing.T) {
 			model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
-			e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(s), texttosql.WithClock(clockAt(friday).now)))(t)
+			e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(s),
+				texttosql.WithClock(clockAt(friday).now)))(t)
 			e.Ask(t.Context(), "How many customers came last month?")
 			if strings.HasSuffix(name, "published") {
 				return // see TestPublishedPrompts
@@ -133,8 +134,9 @@ func TestWithoutClock(t *testing.T) {
 
 func TestDatesOfTheDialect(t *testing.T) {
 	for question, want := range map[string]bool{
-		"How many orders came last month?": true, "Wie viele Bestellungen kamen gestern?": true, "¿Cuántos pedidos este año?": true,
-		"今年有多少订单？": true, "How many orders of 2024?": true, "Combien de commandes cette année ?": true,
+		"How many orders came last month?": true, "Wie viele Bestellungen kamen gestern?": true,
+		"¿Cuántos pedidos este año?": true,
+		"今年有多少订单？":                   true, "How many orders of 2024?": true, "Combien de commandes cette année ?": true,
 		"How many customers are there?": false, "Which customers buy mandarins?": false, "Wie viele Kunden gibt es?": false,
 	} {
 		if got := prompttext.HasDate(question); got != want {
@@ -149,8 +151,8 @@ func TestDatesOfTheDialect(t *testing.T) {
 	}
 }
 
-// TestEveryPresetSaysHowDaysAreWritten: whatever writes a statement is told, once a prompt, where the question speaks of
-// time, and nothing is where it does not. A published prompt is not (TestPublishedPrompts).
+// TestEveryPresetSaysHowDaysAreWritten: whatever writes a statement is told, once a prompt, where the question speaks
+// of time, and nothing is where it does not. A published prompt is not (TestPublishedPrompts).
 func TestEveryPresetSaysHowDaysAreWritten(t *testing.T) {
 	const line = "Today is date('now') in UTC."
 	finds := []string{"link", "table", "tables", "synthesis", "decompose", "score", "joins"} // they write no statement
@@ -159,7 +161,8 @@ func TestEveryPresetSaysHowDaysAreWritten(t *testing.T) {
 		if strings.HasSuffix(name, "published") {
 			dated = 0
 		}
-		for question, want := range map[string]int{"How many customers came yesterday?": dated, "How many customers are there?": 0} {
+		for question, want := range map[string]int{"How many customers came yesterday?": dated,
+			"How many customers are there?": 0} {
 			model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
 			e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(s)))(t)
 			e.Ask(t.Context(), question)
@@ -181,7 +184,8 @@ func TestBatchOverMidnight(t *testing.T) {
 	clock, recording := clockAt(friday), &bytes.Buffer{}
 	model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
 	model.hook = func(int) { clock.Store(&saturday) }
-	questions := []texttosql.Question{{Text: "How many customers came today?"}, {Text: "How many customers came last week?"}}
+	questions := []texttosql.Question{{Text: "How many customers came today?"},
+		{Text: "How many customers came last week?"}}
 	ask := func(m llm.Model, now func() time.Time, questions []texttosql.Question) {
 		t.Helper()
 		e := testutil.Value(texttosql.New(open(t, shop), m, texttosql.WithClock(now)))(t)
@@ -206,7 +210,8 @@ func TestBatchOverMidnight(t *testing.T) {
 		}
 	}
 	player := testutil.Value(replay.NewPlayer(bytes.NewReader(recording.Bytes())))(t)
-	ask(llm.Chain(model, player.Or), player.Now, append(slices.Clone(questions), texttosql.Question{Text: "How many orders came today?"}))
+	ask(llm.Chain(model, player.Or), player.Now,
+		append(slices.Clone(questions), texttosql.Question{Text: "How many orders came today?"}))
 	if got := days(model.asked); len(got) != 1 || model.calls == paid {
 		t.Errorf("%d calls more; the prompts say %q", model.calls-paid, got)
 	}
@@ -217,7 +222,8 @@ func TestConversationOverMidnight(t *testing.T) {
 	clock, store := clockAt(time.Now().In(berlin)), new(session.MemoryStore)
 	began := dateprompt.Line(clock.now())
 	model := &steady{statements: []string{"SELECT count(*) FROM customers"}}
-	e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithClock(clock.now), texttosql.WithStrategy(strategy.SelfConsistency{AtOnce: true})))(t)
+	e := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithClock(clock.now),
+		texttosql.WithStrategy(strategy.SelfConsistency{AtOnce: true})))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	model.hook = func(call int) {
 		if call == 4 {
@@ -248,7 +254,8 @@ func TestSaidHolds(t *testing.T) {
 	tells := func(question string) bool {
 		before := len(model.asked)
 		testutil.Value(s.Ask(t.Context(), question))(t)
-		return strings.Contains(model.asked[before].Messages[len(model.asked[before].Messages)-1].Text, "done means the name is Ada")
+		return strings.Contains(model.asked[before].Messages[len(model.asked[before].Messages)-1].Text,
+			"done means the name is Ada")
 	}
 	for i := range 5 {
 		if !tells(fmt.Sprintf("How many customers have the id %d?", i)) {

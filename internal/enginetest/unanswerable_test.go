@@ -23,12 +23,13 @@ import (
 
 // weather are statements of a model that is asked for what the data does not have.
 var weather = []string{
-	"SELECT AVG(humidity) FROM weather", "I cannot answer this with the given tables.", "SELECT AVG(total) FROM orders WHERE total > 30",
+	"SELECT AVG(humidity) FROM weather", "I cannot answer this with the given tables.",
+	"SELECT AVG(total) FROM orders WHERE total > 30",
 	"SELECT country FROM customers WHERE country = 'Humidity'",
 }
 
-// TestRefuseBelow: a question that the data cannot answer is refused, with what it has nothing about, what there is instead and
-// the guess; one that it can is not, and without the option none is.
+// TestRefuseBelow: a question that the data cannot answer is refused, with what it has nothing about, what there is
+// instead and the guess; one that it can is not, and without the option none is.
 func TestRefuseBelow(t *testing.T) {
 	for _, test := range []struct {
 		why, question string
@@ -37,16 +38,21 @@ func TestRefuseBelow(t *testing.T) {
 		refused       bool
 		unmet         []string
 	}{
-		{"nothing stands for humidity", "What was the average humidity by customer?", weather, 0.2, true, []string{"humidity"}},
+		{"nothing stands for humidity", "What was the average humidity by customer?", weather, 0.2, true,
+			[]string{"humidity"}},
 		{"off by default", "What was the average humidity by customer?", weather, 0, false, []string{"humidity"}},
 		{"no statement at all", "What was the average humidity by customer?", weather[1:2], 0.2, true, []string{"humidity"}},
 		{"all is there", "What is the total of the orders by country?",
-			[]string{"SELECT country, SUM(total) FROM orders JOIN customers ON customers.id = customer_id GROUP BY country"}, 0.2, false, nil},
-		{"a value that is stored", "How many customers are in the USA?", []string{"SELECT COUNT(*) FROM customers WHERE country = 'USA'"}, 0.2, false, nil},
-		{"another language is not judged by its words", "Wie hoch war die Luftfeuchtigkeit?", []string{"SELECT AVG(total) FROM orders"}, 0.2, false, nil},
+			[]string{"SELECT country, SUM(total) FROM orders JOIN customers ON customers.id = customer_id GROUP BY country"},
+			0.2, false, nil},
+		{"a value that is stored", "How many customers are in the USA?",
+			[]string{"SELECT COUNT(*) FROM customers WHERE country = 'USA'"}, 0.2, false, nil},
+		{"another language is not judged by its words", "Wie hoch war die Luftfeuchtigkeit?",
+			[]string{"SELECT AVG(total) FROM orders"}, 0.2, false, nil},
 	} {
 		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(test.replies...), Repeat: true}}}
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(4), texttosql.WithRefuseBelow(test.below)))(t)
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(4),
+			texttosql.WithRefuseBelow(test.below)))(t)
 		res, err := engine.Ask(t.Context(), test.question)
 		refused := (*texttosql.UnanswerableError)(nil)
 		if errors.As(err, &refused) != test.refused || errors.As(err, new(*texttosql.UnanswerableError)) != test.refused {
@@ -58,7 +64,8 @@ func TestRefuseBelow(t *testing.T) {
 			continue
 		}
 		said := failure.Of(err)
-		if said.HTTPStatus != 422 || said.Message != "The data has nothing about humidity." || !strings.Contains(said.Advice, "customers.country") {
+		if said.HTTPStatus != 422 || said.Message != "The data has nothing about humidity." ||
+			!strings.Contains(said.Advice, "customers.country") {
 			t.Errorf("%s: %+v", test.why, said)
 		}
 		if refused.Guess != res || refused.Guess.Rows != nil {
@@ -77,8 +84,10 @@ func TestRefuseBelowDenied(t *testing.T) {
 		if denied {
 			policy.DenyColumns = []string{"customers.country"}
 		}
-		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT AVG(total) FROM orders", "SELECT name FROM customers"), Repeat: true}}}
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(4), texttosql.WithRefuseBelow(1), texttosql.WithPolicy(policy)))(t)
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("SELECT AVG(total) FROM orders",
+			"SELECT name FROM customers"), Repeat: true}}}
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(4), texttosql.WithRefuseBelow(1),
+			texttosql.WithPolicy(policy)))(t)
 		_, err := engine.Ask(t.Context(), "What is the humidity by country of the customers?")
 		refused := (*texttosql.UnanswerableError)(nil)
 		if !errors.As(err, &refused) || slices.Contains(refused.Nearest, "customers.country") == denied {
@@ -87,8 +96,8 @@ func TestRefuseBelowDenied(t *testing.T) {
 	}
 }
 
-// TestRefuseBelowAsks: a conversation asks back, with what there is instead as options and the guess behind them. A choice is a
-// correction, and the question is asked again under it; the guess is taken as it is.
+// TestRefuseBelowAsks: a conversation asks back, with what there is instead as options and the guess behind them. A
+// choice is a correction, and the question is asked again under it; the guess is taken as it is.
 func TestRefuseBelowAsks(t *testing.T) {
 	for _, test := range []struct {
 		choice, sql string
@@ -106,12 +115,14 @@ func TestRefuseBelowAsks(t *testing.T) {
 			}
 			return llm.Response{Text: weather[r.Sample%4]}, nil
 		})
-		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(4),
+		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.SelfConsistency{}),
+			texttosql.WithSamples(4),
 			texttosql.WithRefuseBelow(0.2)))(t)
 		talk := engine.NewConversation(&session.MemoryStore{})
 		_, err := talk.Ask(t.Context(), "What was the humidity of the orders by customer?")
 		back := (*session.QuestionError)(nil)
-		if !errors.As(err, &back) || back.Kind != dialogue.KindMeaning || len(back.Options) < 3 || back.Options[0].Column == nil {
+		if !errors.As(err, &back) || back.Kind != dialogue.KindMeaning || len(back.Options) < 3 ||
+			back.Options[0].Column == nil {
 			t.Fatalf("%v", err)
 		}
 		if last := back.Options[len(back.Options)-1]; last.ID != "r1" {
@@ -126,7 +137,8 @@ func TestRefuseBelowAsks(t *testing.T) {
 
 // TestAnswerableJSON: the score is in the JSON of a result, with what is unmet.
 func TestAnswerableJSON(t *testing.T) {
-	engine := testutil.Value(texttosql.New(open(t, shop), always("SELECT COUNT(*) FROM orders"), texttosql.WithSamples(2)))(t)
+	engine := testutil.Value(texttosql.New(open(t, shop), always("SELECT COUNT(*) FROM orders"),
+		texttosql.WithSamples(2)))(t)
 	res := testutil.Value(engine.Ask(t.Context(), "How many orders have rain?"))(t)
 	var back texttosql.Result
 	testutil.OK(t, json.Unmarshal(testutil.Value(json.Marshal(res))(t), &back))

@@ -50,7 +50,8 @@ func TestUnstored(t *testing.T) {
 	db := open(t, shop)
 	engine := func(rec *replay.Recorder) (*texttosql.Engine, *provider) {
 		model := &provider{}
-		return testutil.Value(texttosql.New(db, llm.Chain(model, rec.Record), texttosql.WithStrategy(strategy.SelfConsistency{}),
+		return testutil.Value(texttosql.New(db, llm.Chain(model, rec.Record),
+			texttosql.WithStrategy(strategy.SelfConsistency{}),
 			texttosql.WithSamples(3)))(t), model
 	}
 	answered := func(why string, r *texttosql.Result, err error) {
@@ -121,7 +122,8 @@ func TestReadyTellsOfFiles(t *testing.T) {
 	testutil.OK(t, os.WriteFile(path, []byte(`{"question":"Who?","sql":"SELECT 1"}`), 0o600))
 	for _, want := range []int{1, 0} {
 		kept := testutil.Value(memory.OpenVerifiedAnswers(path))(t)
-		e := testutil.Value(texttosql.New(open(t, shop), &provider{}, texttosql.WithMemory(memory.Options{VerifiedAnswers: kept})))(t)
+		e := testutil.Value(texttosql.New(open(t, shop), &provider{},
+			texttosql.WithMemory(memory.Options{VerifiedAnswers: kept})))(t)
 		root := trace.Tracer{}.New("ready")
 		testutil.OK(t, e.Ready(trace.NewContext(t.Context(), root)))
 		told := slices.DeleteFunc(root.Warnings(), func(w trace.Warning) bool { return w.Code != "stored-file" })

@@ -25,9 +25,9 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// TestTheWayOfAQuestion counts the functions from Engine.Ask to the model, to the first statement of a model on the database and
-// to the rows of the answer, and how often that way climbs: goes on in a package that imports the one it left. ARCHITECTURE.md
-// tells the way.
+// TestTheWayOfAQuestion counts the functions from Engine.Ask to the model, to the first statement of a model on the
+// database and to the rows of the answer, and how often that way climbs: goes on in a package that imports the one it
+// left. ARCHITECTURE.md tells the way.
 func TestTheWayOfAQuestion(t *testing.T) {
 	if os.Getenv("TEXTTOSQL_WAY") == "" { // a process that remembers who started a goroutine
 		child := osexec.Command(os.Args[0], "-test.run=^TestTheWayOfAQuestion$", "-test.v")
@@ -99,7 +99,8 @@ type place struct{ pkg, name string }
 
 var frame = regexp.MustCompile(`\n\t(\S+\.go):(\d+)`)
 
-// wayOf are the places of a stack, and of those of the goroutines that led to it, the outermost first; those of tests apart.
+// wayOf are the places of a stack, and of those of the goroutines that led to it, the outermost first; those of tests
+// apart.
 func wayOf(t *testing.T, stack string) (way []place) {
 	_, here, _, _ := runtime.Caller(0)
 	root := filepath.Dir(filepath.Dir(filepath.Dir(here)))

@@ -25,10 +25,11 @@ func counting(holds *atomic.Int64) exec.Dialect {
 	})
 }
 
-// TestWorkForOneStatement: a warm question with one distinct statement costs a look or two at the schema, one examination
-// and one reading of the winner's rows, each a hold.
+// TestWorkForOneStatement: a warm question with one distinct statement costs a look or two at the schema, one
+// examination and one reading of the winner's rows, each a hold.
 func TestWorkForOneStatement(t *testing.T) {
-	const plain, quoted = "SELECT name FROM customers WHERE country = 'USA'", `SELECT "name" FROM customers WHERE country = "USA" ORDER BY 1`
+	const plain, quoted = "SELECT name FROM customers WHERE country = 'USA'",
+		`SELECT "name" FROM customers WHERE country = "USA" ORDER BY 1`
 	for _, tt := range []struct {
 		why      string
 		strategy strategy.Strategy

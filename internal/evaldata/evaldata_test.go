@@ -27,8 +27,9 @@ func TestPayloads(t *testing.T) {
 	t.Setenv("TEXTTOSQL_DATA", dir)
 	testutil.OK(t, os.Mkdir(filepath.Join(dir, "security"), 0o755))
 	for name, content := range map[string][]byte{
-		"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil, "security/payloads_engines.jsonl": nil,
-		"lines.gz": packed.Bytes(),
+		"security/payloads.jsonl": []byte(lines), "security/payloads_resources.jsonl": nil,
+		"security/payloads_engines.jsonl": nil,
+		"lines.gz":                        packed.Bytes(),
 	} {
 		testutil.OK(t, os.WriteFile(Path(t, name), content, 0o600))
 	}

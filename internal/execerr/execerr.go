@@ -21,8 +21,9 @@ type RefusedError struct {
 	Reason string
 	Detail string // one line for a person, without stored values
 	Writes bool   // the statement writes or changes state
-	// Name is what another statement may do without: a table or column that may not be read or is not there, in lower case; "*" for
-	// a star, and whatever else reads columns that it does not name. "": there is nothing to write in another way.
+	// Name is what another statement may do without: a table or column that may not be read or is not there, in lower
+	// case; "*" for a star, and whatever else reads columns that it does not name. "": there is nothing to write in
+	// another way.
 	Name string
 	// Hidden ends Error, for a person alone: prompts do not have it.
 	Hidden string
@@ -63,12 +64,12 @@ func visible(message string) string {
 	return words.Visible(message, "", func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// PolicyError says that a policy names tables or columns that the database does not have, or that a rule of it cannot hold.
-// A guard says so at its first use only: what is dropped later is no error, and a table that comes to be read past a rule
-// is refused.
+// PolicyError says that a policy names tables or columns that the database does not have, or that a rule of it cannot
+// hold. A guard says so at its first use only: what is dropped later is no error, and a table that comes to be read
+// past a rule is refused.
 type PolicyError struct {
-	// Unknown are the entries with the field in front, `DenyColumns: "users.pasword"`, and behind them what is wrong and what
-	// to write, where the name is known.
+	// Unknown are the entries with the field in front, `DenyColumns: "users.pasword"`, and behind them what is wrong and
+	// what to write, where the name is known.
 	Unknown []string
 }
 
@@ -87,8 +88,8 @@ func Refuse(reason string, format string, args ...any) *RefusedError {
 	return &RefusedError{Reason: reason, Detail: fmt.Sprintf(format, args...), Writes: reason == "not-read-only"}
 }
 
-// NotReadableColumn is the refusal of a column that may not be read. how is what reads it without its name: "*", "u.*", "a
-// NATURAL join"; "": the statement names it.
+// NotReadableColumn is the refusal of a column that may not be read. how is what reads it without its name: "*", "u.*",
+// "a NATURAL join"; "": the statement names it.
 func NotReadableColumn(table, column, how string) *RefusedError {
 	if how == "" {
 		e := Refuse("column", "%s.%s may not be read", table, column)

@@ -38,7 +38,8 @@ func Check[T string | []byte](t testing.TB, name string, got T) {
 	}
 }
 
-// Equal fails the test if got is not want, behind the words that say what it is about. Options of go-cmp may be among them.
+// Equal fails the test if got is not want, behind the words that say what it is about. Options of go-cmp may be among
+// them.
 func Equal(t testing.TB, want, got any, about ...any) {
 	t.Helper()
 	var words []any

@@ -15,9 +15,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// PromptCuts collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use what
-// its model did not see. The engine makes one for each question and calls Report; Env.Render calls Add and a Pipeline
-// Truncate. A Prompter that writes the schema by itself calls Add.
+// PromptCuts collects what the prompts of one question leave out of its schema, to tell it once: a statement cannot use
+// what its model did not see. The engine makes one for each question and calls Report; Env.Render calls Add and a
+// Pipeline Truncate. A Prompter that writes the schema by itself calls Add.
 //
 // The zero Omissions is ready for use, a nil one collects nothing. Safe for concurrent use.
 type PromptCuts struct {
@@ -41,8 +41,8 @@ func (s *PromptCuts) Add(sample int, r schema.Rendering) {
 	}
 }
 
-// Truncate drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether they
-// were written depends on timing.
+// Truncate drops the prompts of the samples from index counted on. An early stop made them unnecessary, and whether
+// they were written depends on timing.
 func (s *PromptCuts) Truncate(counted int) {
 	if s == nil {
 		return

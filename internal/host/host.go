@@ -12,8 +12,8 @@ import (
 type Hooks struct {
 	// CallsLeft says how many model calls the question's budget has left; false: no limit. nil: no limit.
 	CallsLeft func() (calls int, bounded bool)
-	// Learners know of strategy.Env.Models, by index, whether they have replied before; until then the first call of one goes alone.
-	// nil: all have.
+	// Learners know of strategy.Env.Models, by index, whether they have replied before; until then the first call of one
+	// goes alone. nil: all have.
 	Learners []*llm.TokenLimitTuner
 	// Stage hears how far the question is: dialogue.QueryUnderstanding, InferringJoins, GeneratingSQL and ExecutingQuery,
 	// as session.State.May allows. A strategy need not tell. nil: nobody listens.

@@ -17,7 +17,8 @@ func TestAnswer(t *testing.T) {
 	var many, texts [][]driver.Value
 	for i := range 9000 { // more than one piece of memory has
 		text := fmt.Sprint("table ", i/20)
-		many, texts = append(many, []driver.Value{text, int64(i / 20)}), append(texts, []driver.Value{text, fmt.Sprint(i / 20)})
+		many, texts = append(many, []driver.Value{text, int64(i / 20)}),
+			append(texts, []driver.Value{text, fmt.Sprint(i / 20)})
 	}
 	long := strings.Repeat("x", 1<<17)
 	for _, tt := range []struct {
@@ -27,9 +28,11 @@ func TestAnswer(t *testing.T) {
 		{"no row", nil, nil},
 		{"a text stands in two rows", [][]driver.Value{{"a", "b"}, {"a", "c"}}, [][]driver.Value{{"a", "b"}, {"a", "c"}}},
 		{"the text of another column", [][]driver.Value{{"a", "b"}, {"b", "a"}}, [][]driver.Value{{"a", "b"}, {"b", "a"}}},
-		{"NULL is not the empty text", [][]driver.Value{{nil}, {""}, {nil}, {nil}, {""}, {""}}, [][]driver.Value{{nil}, {""}, {nil}, {nil}, {""}, {""}}},
+		{"NULL is not the empty text", [][]driver.Value{{nil}, {""}, {nil}, {nil}, {""}, {""}},
+			[][]driver.Value{{nil}, {""}, {nil}, {nil}, {""}, {""}}},
 		{"a text after a NULL", [][]driver.Value{{"a"}, {nil}, {"a"}}, [][]driver.Value{{"a"}, {nil}, {"a"}}},
-		{"numbers and bytes", [][]driver.Value{{int64(1)}, {[]byte("1")}, {[]byte{}}, {true}}, [][]driver.Value{{"1"}, {"1"}, {""}, {"true"}}},
+		{"numbers and bytes", [][]driver.Value{{int64(1)}, {[]byte("1")}, {[]byte{}}, {true}},
+			[][]driver.Value{{"1"}, {"1"}, {""}, {"true"}}},
 		{"a long text", [][]driver.Value{{long}, {long}, {"a"}}, [][]driver.Value{{long}, {long}, {"a"}}},
 		{"many rows", many, texts},
 	} {

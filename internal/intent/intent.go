@@ -97,8 +97,8 @@ func Excuses(question, rule string) bool {
 	return asking != nil && asking.MatchString(question)
 }
 
-// ReadsInstead reports whether a statement does by reading what a question that [AsksForWrite] wants: it marks rows by a CASE
-// or puts lists together.
+// ReadsInstead reports whether a statement does by reading what a question that [AsksForWrite] wants: it marks rows by
+// a CASE or puts lists together.
 func ReadsInstead(s *sqltext.Statement) bool {
 	return s.Uses("CASE") || s.Uses("UNION") ||
 		slices.ContainsFunc(s.Outline().Functions, func(f string) bool { return f == "IIF" || f == "IF" })

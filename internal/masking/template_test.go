@@ -13,7 +13,8 @@ func TestTemplate(t *testing.T) {
 		literals            []string
 		want                string
 	}{
-		{"literal", "as whole words, case aside", "How many singers are from france, not Frances?", []string{"France"}, "how many singers are from ? not frances"},
+		{"literal", "as whole words, case aside", "How many singers are from france, not Frances?", []string{"France"},
+			"how many singers are from ? not frances"},
 		{"longest first", "the longer of two", "Orders on hold in Hold?", []string{"Hold", "On Hold"}, "orders ? in ?"},
 		{"numbers", "all of them, groups as one", "Payments over 1,234.50 in 2004", nil, "payments over ? in ?"},
 		{"like patterns", "without the marks", "Names with al", []string{"%Al%"}, "names with ?"},

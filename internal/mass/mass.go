@@ -1,5 +1,5 @@
-// Package mass counts Go by tokens, without comments and tests, and by exported top-level names: what a reader has to read.
-// The file ceilings.txt limits both for every package. A package that needs more needs an issue that allows it.
+// Package mass counts Go by tokens, without comments and tests, and by exported top-level names: what a reader has to
+// read. The file ceilings.txt limits both for every package. A package that needs more needs an issue that allows it.
 //
 //	go test ./internal/mass -update   # lowers ceilings, never raises one
 package mass

@@ -17,12 +17,14 @@ var update = flag.Bool("update", false, "lower the ceilings in ceilings.txt to t
 
 // aside are the folders outside the product: programs, measurements, and packages for tests.
 var aside = []string{
-	"cmd/", "eval", "examples/", "exec/exectest", "exec/trino/servertest", "internal/dbtest", "internal/dialecttest", "lab", "llm/llmtest", "llm/replay", "otel",
+	"cmd/", "eval", "examples/", "exec/exectest", "exec/trino/servertest", "internal/dbtest", "internal/dialecttest",
+	"lab", "llm/llmtest", "llm/replay", "otel",
 	"session/pgstore", "session/storetest",
 }
 
-// TestCeilings fails if a package has more tokens or exported names than its line in ceilings.txt allows, or has no line.
-// The flag -update lowers ceilings and removes lines of packages that are gone. It never raises one: an issue allows that.
+// TestCeilings fails if a package has more tokens or exported names than its line in ceilings.txt allows, or has no
+// line. The flag -update lowers ceilings and removes lines of packages that are gone. It never raises one: an issue
+// allows that.
 func TestCeilings(t *testing.T) {
 	const file = "ceilings.txt"
 	ceilings := readCeilings(t, file)
@@ -33,7 +35,8 @@ func TestCeilings(t *testing.T) {
 		case !known:
 			t.Errorf("%s has no ceiling: add the line %q to %s", dir, line(dir, c), file)
 		case c.Tokens > ceiling.Tokens || c.Names > ceiling.Names:
-			t.Errorf("%s has %d tokens and %d names; its ceiling is %d and %d", dir, c.Tokens, c.Names, ceiling.Tokens, ceiling.Names)
+			t.Errorf("%s has %d tokens and %d names; its ceiling is %d and %d", dir, c.Tokens, c.Names, ceiling.Tokens,
+				ceiling.Names)
 		}
 
 		all.Tokens += c.Tokens
@@ -41,7 +44,8 @@ func TestCeilings(t *testing.T) {
 			product.Tokens, product.Names = product.Tokens+c.Tokens, product.Names+c.Names
 		}
 	}
-	t.Logf("product: %d tokens, %d exported names (internal packages included); all: %d tokens", product.Tokens, product.Names, all.Tokens)
+	t.Logf("product: %d tokens, %d exported names (internal packages included); all: %d tokens", product.Tokens,
+		product.Names, all.Tokens)
 
 	if *update {
 		lowerCeilings(t, file, ceilings)
@@ -108,7 +112,8 @@ func TestPackage(t *testing.T) {
 	}{
 		{"a comment and the end of a line are no tokens", "package p\n// A comment.\n", Count{Tokens: 2}},
 		{"a semicolon is one", "package p; const A = 1", Count{Tokens: 7, Names: 1}},
-		{"methods and fields are no top-level names", "package p\ntype T struct{ A int }\nfunc (T) M() {}\nfunc F() {}\n", Count{Tokens: 24, Names: 2}},
+		{"methods and fields are no top-level names", "package p\ntype T struct{ A int }\nfunc (T) M() {}\nfunc F() {}\n",
+			Count{Tokens: 24, Names: 2}},
 		{"a program exports nothing", "package main\nfunc F() {}\n", Count{Tokens: 8}},
 	} {
 		dir := t.TempDir()

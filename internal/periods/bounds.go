@@ -18,10 +18,12 @@ type Moment struct {
 }
 
 var (
-	timeText = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(?:\.\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$`)
+	timeText = regexp.MustCompile(
+		`^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(?:\.\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$`)
 	// shown is how people read the moments of a grain.
 	shown = map[string]string{
-		"year": "2006", "month": "January 2006", "week": "the week of 2 January 2006", "day": "2 January 2006", "hour": "2 January 2006, 15:04",
+		"year": "2006", "month": "January 2006", "week": "the week of 2 January 2006", "day": "2 January 2006",
+		"hour":   "2 January 2006, 15:04",
 		"minute": "2 January 2006, 15:04", "second": "2 January 2006, 15:04:05",
 	}
 )
@@ -94,8 +96,8 @@ type Bound struct {
 // Bounds are the ends of a range of times; nil: it is open there.
 type Bounds struct{ From, To *Bound }
 
-// Compare returns the bounds that a comparison with a constant sets to a part of a time; span "": to the time itself. ok is false
-// where it sets none. days: the column has days, of which one may be equal.
+// Compare returns the bounds that a comparison with a constant sets to a part of a time; span "": to the time itself.
+// ok is false where it sets none. days: the column has days, of which one may be equal.
 func Compare(span, op, constant string, days bool) (b Bounds, ok bool) {
 	m, isTime := ReadTime(constant)
 	switch one := op == "=" && days && m.Grain == "day"; {
@@ -146,8 +148,8 @@ func (b *Bounds) Add(o Bounds) bool {
 	return true
 }
 
-// Exact returns the first moment of a range and the first one behind it; zero: it is open there. Moments of the last day but its
-// first one are left out, unless the column has days.
+// Exact returns the first moment of a range and the first one behind it; zero: it is open there. Moments of the last
+// day but its first one are left out, unless the column has days.
 func (b Bounds) Exact(days bool) (from, until time.Time) {
 	if b.From != nil {
 		if from = b.From.At; !b.From.Included {

@@ -1,6 +1,6 @@
-// Package periods reads times in statements: how an expression cuts one ([Cut]), which bounds a comparison sets to it ([Compare]),
-// which columns of a result are periods ([Mark]): the months of date_trunc('month', t), where the values confirm it; and which are
-// shares ([MarkShares]): the quotients that a question asks for.
+// Package periods reads times in statements: how an expression cuts one ([Cut]), which bounds a comparison sets to it
+// ([Compare]), which columns of a result are periods ([Mark]): the months of date_trunc('month', t), where the values
+// confirm it; and which are shares ([MarkShares]): the quotients that a question asks for.
 package periods
 
 import (
@@ -27,8 +27,8 @@ func Cut(d sqltext.Dialect, expression []sqltext.Token) Bucket {
 	return reader{d: d}.expression(expression)
 }
 
-// Mark sets the grain of each column of t that s cuts a time into, and marks its shares. A column with a value that is not such a period
-// has none. Without rows the statement alone decides.
+// Mark sets the grain of each column of t that s cuts a time into, and marks its shares. A column with a value that is
+// not such a period has none. Without rows the statement alone decides.
 func Mark(s *sqltext.Statement, t *result.Table) {
 	MarkShares(s, "", t)
 	for i, b := range of(s) {
@@ -48,8 +48,8 @@ func Mark(s *sqltext.Statement, t *result.Table) {
 	}
 }
 
-// confirmed reports whether all values of a column but NULL are periods of a grain. A grain that only values tell takes two of them,
-// which are texts.
+// confirmed reports whether all values of a column but NULL are periods of a grain. A grain that only values tell takes
+// two of them, which are texts.
 func confirmed(t *result.Table, column int, grain string, alone bool) bool {
 	of, found := result.Type{Grain: grain}, map[any]bool{}
 	for _, row := range t.Rows {
@@ -95,14 +95,15 @@ type reader struct {
 	looks   int // at items of nested SELECTs
 }
 
-// maxDepth is how many SELECTs deep a name is followed, and maxLooks how many items are looked at. A statement that takes more has no
-// buckets behind them.
+// maxDepth is how many SELECTs deep a name is followed, and maxLooks how many items are looked at. A statement that
+// takes more has no buckets behind them.
 const (
 	maxDepth = 4
 	maxLooks = 10_000
 )
 
-// item is the bucket of an item of a SELECT. A plain column is that of the nested SELECT that makes it, where there is one.
+// item is the bucket of an item of a SELECT. A plain column is that of the nested SELECT that makes it, where there is
+// one.
 func (r *reader) item(it sqlshape.SelectItem, in, depth int) Bucket {
 	if it.Column == "" {
 		return r.expression(slices.Collect(r.d.Parse(it.Text).Tokens()))
@@ -125,8 +126,8 @@ func (r *reader) item(it sqlshape.SelectItem, in, depth int) Bucket {
 	return made[0]
 }
 
-// How a function tells which part of a time it cuts: date_trunc('month', t), extract(month FROM t), strftime('%Y-%m', t), and
-// substr(t, 1, 7).
+// How a function tells which part of a time it cuts: date_trunc('month', t), extract(month FROM t), strftime('%Y-%m',
+// t), and substr(t, 1, 7).
 const (
 	byUnit   = "unit"
 	byPart   = "part"
@@ -136,9 +137,11 @@ const (
 
 // Parts of a time, by what names them.
 var (
-	units = words.Pairs(`year year years year yyyy year quarter quarter qtr quarter month month months month mon month mm month week week
+	units = words.Pairs(
+		`year year years year yyyy year quarter quarter qtr quarter month month months month mon month mm month week week
 		weeks week isoweek week day day days day hour hour hours hour dow weekday isodow weekday`)
-	formats = words.Pairs(`%Y year %q quarter %Q quarter %m month %b month %B month %W week %d day %e day %H hour %I hour %k hour %w weekday
+	formats = words.Pairs(
+		`%Y year %q quarter %Q quarter %m month %b month %B month %W week %d day %e day %H hour %I hour %k hour %w weekday
 		%u weekday YYYY year Q quarter MONTH month MON month MM month DD day HH24 hour HH hour DAY weekday DY weekday`)
 	lengths = words.Pairs("1,4 year 1,7 month 1,10 day 4 year 7 month 10 day")
 	starts  = map[string]string{"start of year": "year", "start of month": "month", "start of day": "day"}
@@ -153,15 +156,18 @@ var (
 
 // Functions, by what they do with a time.
 var (
-	cutting = words.Pairs(`DATE_TRUNC unit DATETIME_TRUNC unit TIMESTAMP_TRUNC unit TRUNC unit TIME_BUCKET unit DATE_BIN unit
+	cutting = words.Pairs(
+		`DATE_TRUNC unit DATETIME_TRUNC unit TIMESTAMP_TRUNC unit TRUNC unit TIME_BUCKET unit DATE_BIN unit
 		DATETIME_BUCKET unit TIMESTAMP_BUCKET unit EXTRACT part DATE_PART part STRFTIME format
 		TO_CHAR format DATE_FORMAT format FORMAT_DATE format FORMAT_TIMESTAMP format FORMAT_DATETIME format FORMATDATETIME format
 		SUBSTR length SUBSTRING length LEFT length`)
 	// single functions cut one part.
-	single = words.Pairs(`YEAR year QUARTER quarter_of_the_year MONTH month_of_the_year MONTHNAME month_of_the_year DAYOFMONTH day_of_the_month
+	single = words.Pairs(
+		`YEAR year QUARTER quarter_of_the_year MONTH month_of_the_year MONTHNAME month_of_the_year DAYOFMONTH day_of_the_month
 		DAYOFWEEK weekday DAYNAME weekday HOUR hour_of_the_day`)
 	// neutral make no period of a time that is none: they shift it, choose it, or change its type.
-	neutral = words.Set(`COALESCE IFNULL NULLIF NVL MIN MAX ANY_VALUE FIRST LAST FIRST_VALUE LAST_VALUE LAG LEAD DATE_ADD DATE_SUB ADDDATE
+	neutral = words.Set(
+		`COALESCE IFNULL NULLIF NVL MIN MAX ANY_VALUE FIRST LAST FIRST_VALUE LAST_VALUE LAG LEAD DATE_ADD DATE_SUB ADDDATE
 		SUBDATE DATEADD ADD_MONTHS TIMESTAMPADD DATE DATETIME TIMESTAMP CAST TRY_CAST SAFE_CAST TO_DATE TO_TIMESTAMP TIMEZONE CONVERT_TZ
 		UPPER LOWER TRIM IF IIF GREATEST LEAST SUBSTRING NOW CURRENT_DATE JULIANDAY STR_TO_DATE UNNEST IN AND OR VALUES OVER`)
 	// choosing return one of their arguments.
@@ -195,7 +201,8 @@ func bare(tokens []sqltext.Token) (_ []sqltext.Token, day bool) {
 			tokens = tokens[:n-2]
 		case n > 4 && strings.EqualFold(tokens[n-4].Text, "AT") && strings.EqualFold(tokens[n-2].Text, "ZONE"):
 			tokens = tokens[:n-4]
-		case n > 5 && slices.Contains([]string{"CAST", "TRY_CAST", "SAFE_CAST"}, strings.ToUpper(tokens[0].Text)) && Closes(tokens, 1) == n-1:
+		case n > 5 && slices.Contains([]string{"CAST", "TRY_CAST", "SAFE_CAST"}, strings.ToUpper(tokens[0].Text)) &&
+			Closes(tokens, 1) == n-1:
 			as := lastWord(tokens, "AS")
 			if as < 2 {
 				return tokens, day

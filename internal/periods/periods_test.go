@@ -13,7 +13,8 @@ import (
 
 // TestMark: the expression of a column says its grain, values confirm it, and a plain column has none.
 func TestMark(t *testing.T) {
-	lite, pg, my, duck, big := sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(), sqltext.BigQuery()
+	lite, pg, my, duck, big := sqltext.SQLite(), sqltext.PostgreSQL(), sqltext.MySQL(), sqltext.DuckDB(),
+		sqltext.BigQuery()
 	months := []any{"2024-01-01", nil, "2024-02-01"}
 
 	for _, tt := range []struct {
@@ -23,7 +24,8 @@ func TestMark(t *testing.T) {
 		values []any
 		want   string
 	}{
-		{"a month of moments in a zone", pg, "date_trunc('month', t)", []any{"2024-03-01 00:00:00-05", "2024-04-01 00:00:00-04"}, "month"},
+		{"a month of moments in a zone", pg, "date_trunc('month', t)",
+			[]any{"2024-03-01 00:00:00-05", "2024-04-01 00:00:00-04"}, "month"},
 		{"a bare unit", big, "DATE_TRUNC(t, MONTH)", months, "month"},
 		{"TIMESTAMP_TRUNC", big, "TIMESTAMP_TRUNC(t, QUARTER)", []any{"2024-04-01 00:00:00Z"}, "quarter"},
 		{"an interval as a text", duck, "time_bucket(INTERVAL '1 month', t)", months, "month"},
@@ -34,7 +36,8 @@ func TestMark(t *testing.T) {
 		{"behind the time", big, "TIMESTAMP_BUCKET(t, INTERVAL 1 DAY)", []any{"2024-01-05 00:00:00Z"}, "day"},
 		{"no grain's length", duck, "time_bucket(INTERVAL '2 months', t)", []any{"2024-01-01"}, ""},
 		{"half an hour", duck, "time_bucket(INTERVAL '30 minutes', t)", []any{"2024-01-08 13:30:00"}, ""},
-		{"an hour from another minute", pg, "date_bin('1 hour', t, TIMESTAMP '2000-01-01 00:30')", []any{"2024-01-08 13:30:00"}, ""},
+		{"an hour from another minute", pg, "date_bin('1 hour', t, TIMESTAMP '2000-01-01 00:30')",
+			[]any{"2024-01-08 13:30:00"}, ""},
 		{"cast to a date", pg, "date_trunc('month', t)::date", months, "month"},
 		{"CAST", duck, "CAST(date_trunc('year', t) AS DATE)", []any{"2024-01-01"}, "year"},
 		{"in another zone", pg, "date_trunc('day', t AT TIME ZONE 'Asia/Tokyo')", []any{"2024-01-05 00:00:00"}, "day"},
@@ -92,14 +95,18 @@ func TestMark(t *testing.T) {
 // TestMarkNested: a column keeps the grain that a nested SELECT gives it, where there is one such column.
 func TestMarkNested(t *testing.T) {
 	for _, tt := range []struct{ why, sql, want string }{
-		{"WITH", "WITH m AS (SELECT date_trunc('month', t) AS month, count(*) AS n FROM s GROUP BY 1) SELECT month, n FROM m", "month"},
+		{"WITH", "WITH m AS (SELECT date_trunc('month', t) AS month, count(*) AS n FROM s GROUP BY 1) SELECT month, n FROM m",
+			"month"},
 		{"a derived table", "SELECT x.month, x.n FROM (SELECT date_trunc('month', t) AS month, 1 AS n FROM s) x", "month"},
 		{"two of one grain",
-			"SELECT month, n FROM (SELECT date_trunc('month', t) AS month, 1 AS n FROM s UNION ALL SELECT date_trunc('month', u) AS month, 2 FROM v) x", "month"},
-		{"two of different grains", "SELECT a, n FROM (SELECT date_trunc('month', t) AS a FROM s) x, (SELECT u AS a, 1 AS n FROM v) y", ""},
+			"SELECT month, n FROM (SELECT date_trunc('month', t) AS month, 1 AS n FROM s UNION ALL SELECT date_trunc('month', " +
+				"u) AS month, 2 FROM v) x", "month"},
+		{"two of different grains", "SELECT a, n FROM (SELECT date_trunc('month', t) AS a FROM s) x, (SELECT u AS a, " +
+			"1 AS n FROM v) y", ""},
 		{"all columns of a table", "SELECT * FROM s", ""},
 	} {
-		table := &result.Table{Columns: []string{"month", "n"}, Types: make([]result.Type, 2), Rows: [][]any{{"2024-01-01", int64(1)}}}
+		table := &result.Table{Columns: []string{"month", "n"}, Types: make([]result.Type, 2),
+			Rows: [][]any{{"2024-01-01", int64(1)}}}
 		Mark(sqltext.PostgreSQL().Parse(tt.sql), table)
 		if got := table.Types[0].Grain; got != tt.want {
 			t.Errorf("%s: grain %q, want %q", tt.why, got, tt.want)

@@ -11,10 +11,11 @@ import (
 )
 
 var (
-	partName  = regexp.MustCompile(`(?i)\bshare|[_ ]share$|fraction|proportion|percent|\bpct|_pct$`)
-	asksPart  = regexp.MustCompile(`(?i)\b(share|percent|percentages?|proportion|fraction)\b|\b(in|as|what|which) %`)
-	asksRate  = regexp.MustCompile(`(?i)\brate\b`)
-	noPart    = regexp.MustCompile(`(?i)(^|[^a-z])(per|ratio|share[_ ]price|exchange|share (an?|the|any|same))([^a-z]|$)|\d\s*(%|percent)`)
+	partName = regexp.MustCompile(`(?i)\bshare|[_ ]share$|fraction|proportion|percent|\bpct|_pct$`)
+	asksPart = regexp.MustCompile(`(?i)\b(share|percent|percentages?|proportion|fraction)\b|\b(in|as|what|which) %`)
+	asksRate = regexp.MustCompile(`(?i)\brate\b`)
+	noPart   = regexp.MustCompile(
+		`(?i)(^|[^a-z])(per|ratio|share[_ ]price|exchange|share (an?|the|any|same))([^a-z]|$)|\d\s*(%|percent)`)
 	ofHundred = regexp.MustCompile(`(?:^|[^\d.])100(?:\.0*)?\s*\*|\*\s*100(?:\.0*)?(?:[^\d.]|$)`)
 	byNumber  = regexp.MustCompile(`/\s*[\d.]+[\s)]*$`)
 	flagOf    = regexp.MustCompile(`(?i)^avg\s*\(\s*(?:\w+\.)?["` + "`" + `]?(is|has)[ _]\w*["` + "`" + `]?\s*\)$`)
@@ -28,9 +29,9 @@ func IsPercent(expression string) bool {
 	return ofHundred.MatchString(expression) && !byNumber.MatchString(expression)
 }
 
-// MarkShares marks the columns of t that are parts of one: quotients in s of which each value lies in 0..1, where the question or the
-// name of the column wants a share. A question decides for the only quotient of a statement without a factor of 100. An average of a
-// flag needs no word.
+// MarkShares marks the columns of t that are parts of one: quotients in s of which each value lies in 0..1, where the
+// question or the name of the column wants a share. A question decides for the only quotient of a statement without a
+// factor of 100. An average of a flag needs no word.
 func MarkShares(s *sqltext.Statement, question string, t *result.Table) {
 	shape := s.Outline()
 	if len(shape.Items) != len(t.Columns) || len(t.Types) != len(t.Columns) || len(shape.SetOps) > 0 || shape.Star {
@@ -61,8 +62,8 @@ func divides(d sqltext.Dialect, expression string) bool {
 	return oneOrNone.MatchString(expression) || strings.Contains(expression, "/") && d.Parse(expression).Uses("/")
 }
 
-// withinOne reports whether all values of a column but NULL lie in 0..1, and one is no whole number of the database, which an integer
-// division cuts.
+// withinOne reports whether all values of a column but NULL lie in 0..1, and one is no whole number of the database,
+// which an integer division cuts.
 func withinOne(t *result.Table, column int) (exact bool) {
 	for _, row := range t.Rows {
 		if column >= len(row) || row[column] == nil {

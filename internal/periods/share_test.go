@@ -9,7 +9,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// TestMarkShares: a quotient is a share where the question or the name of its column says so and each value is a part of one.
+// TestMarkShares: a quotient is a share where the question or the name of its column says so and each value is a part
+// of one.
 func TestMarkShares(t *testing.T) {
 	const share = "What share of orders is paid?"
 	parts := []any{0.12, nil, result.Decimal("0.5")}
@@ -41,7 +42,8 @@ func TestMarkShares(t *testing.T) {
 		{"a rate of sums", "What is the fee rate?", "sum(fee) / count(*)", "x", parts, false},
 		{"a price per share", "What is the price per share?", "sum(price) / sum(n)", "price_per_share", parts, false},
 		{"a verb", "Which users share a city, and what do they pay?", "sum(a) / sum(b)", "x", parts, false},
-		{"a condition in percent", "Orders with more than 10 percent off: what do they cost?", "sum(a) / sum(b)", "x", parts, false},
+		{"a condition in percent", "Orders with more than 10 percent off: what do they cost?", "sum(a) / sum(b)", "x", parts,
+			false},
 	} {
 		table := &result.Table{Columns: []string{tt.name}, Types: make([]result.Type, 1)}
 		for _, v := range tt.values {

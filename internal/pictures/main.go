@@ -1,5 +1,5 @@
-// Pictures makes the recordings of a terminal in docs/pictures: it runs the command on the shop of the examples, with a server of
-// scripted replies as its model, and writes what it printed, and when, as SVG.
+// Pictures makes the recordings of a terminal in docs/pictures: it runs the command on the shop of the examples, with a
+// server of scripted replies as its model, and writes what it printed, and when, as SVG.
 //
 //	go run ./internal/pictures
 package main
@@ -49,7 +49,8 @@ func run(ctx context.Context) error {
 	if err := build.Run(); err != nil {
 		return err
 	}
-	if err := exec.CommandContext(ctx, filepath.Join(dir, "quickstart"), "-write-db", filepath.Join(dir, "shop.db")).Run(); err != nil {
+	if err := exec.CommandContext(ctx, filepath.Join(dir, "quickstart"), "-write-db",
+		filepath.Join(dir, "shop.db")).Run(); err != nil {
 		return err
 	}
 	script, err := os.ReadFile("examples/shop/replies.json")
@@ -74,7 +75,8 @@ func run(ctx context.Context) error {
 		}
 		time.Sleep(400 * time.Millisecond) // as long as a quick model takes
 		text, _ := json.Marshal(replies[int(calls.Add(1)-1)%len(replies)])
-		fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":520,"completion_tokens":30}}`, text)
+		fmt.Fprintf(w,
+			`{"choices":[{"message":{"content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":520,"completion_tokens":30}}`, text)
 	}))
 	defer model.Close()
 	for name, commands := range recordings {
@@ -86,7 +88,8 @@ func run(ctx context.Context) error {
 			at += time.Second
 			c := exec.CommandContext(ctx, "sh", "-c", command+" 2>&1")
 			c.Dir = dir
-			c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "TEXTTOSQL_MODEL=openai:scripted", "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+model.URL)
+			c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "TEXTTOSQL_MODEL=openai:scripted",
+				"OPENAI_API_KEY=none", "OPENAI_BASE_URL="+model.URL)
 			out, err := c.StdoutPipe()
 			if err != nil {
 				return err
@@ -156,7 +159,8 @@ func picture(lines []line) string {
 		if strings.HasPrefix(l.text, "$ ") {
 			class = ` class="c"`
 		}
-		fmt.Fprintf(&b, "<text%s x=\"20\" y=\"%d\" style=\"animation-delay:%.1fs\">%s</text>\n", class, 32+i*high, l.at.Seconds(), html.EscapeString(l.text))
+		fmt.Fprintf(&b, "<text%s x=\"20\" y=\"%d\" style=\"animation-delay:%.1fs\">%s</text>\n", class, 32+i*high,
+			l.at.Seconds(), html.EscapeString(l.text))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -11,9 +11,9 @@ const lag = 100 * time.Millisecond
 
 // Queue calls f in a goroutine of its own, once for each value that tell receives, in order.
 //
-// The function tell waits for f, so that a quick f can end the context at a step. Once f took longer than 100 ms, tell no
-// longer waits: its caller may hold a connection that others wait for. The function told returns after f has seen every
-// value, with an error if f panicked. Values that arrive later are dropped.
+// The function tell waits for f, so that a quick f can end the context at a step. Once f took longer than 100 ms, tell
+// no longer waits: its caller may hold a connection that others wait for. The function told returns after f has seen
+// every value, with an error if f panicked. Values that arrive later are dropped.
 func Queue[T any](f func(T), panicked func(value any) error) (tell func(T), told func() error) {
 	type step struct {
 		value T

@@ -57,7 +57,8 @@ func Comment(text string) string {
 func isPlainComment(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c == ' ' && (i == 0 || i == len(text)-1 || text[i-1] == ' '), c < ' ' || c > '~', c == '`', c == '<', c == '[', c == '~':
+		case c == ' ' && (i == 0 || i == len(text)-1 || text[i-1] == ' '), c < ' ' || c > '~', c == '`', c == '<', c == '[',
+			c == '~':
 			return false
 		}
 	}

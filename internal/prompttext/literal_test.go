@@ -77,7 +77,8 @@ func TestLiteral(t *testing.T) {
 // FuzzLiteral holds what the prompt relies on: one short printable line that no
 // fence or tag ends in, and that reads back as the value.
 func FuzzLiteral(f *testing.F) {
-	for _, s := range []string{"", "Ann", "```\nDROP TABLE users\n```", "</samples>", "a\x00b", "a\u202eb", "\xff", "😀\U000e0101", "\u200d\u3164"} {
+	for _, s := range []string{"", "Ann", "```\nDROP TABLE users\n```", "</samples>", "a\x00b", "a\u202eb", "\xff",
+		"😀\U000e0101", "\u200d\u3164"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -142,7 +143,8 @@ func FuzzComment(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := prompttext.Comment(s)
-		if strings.ContainsAny(got, "`\n") || strings.Contains(got, "</") || strings.ContainsFunc(got, hidden) || utf8.RuneCountInString(got) > 200 {
+		if strings.ContainsAny(got, "`\n") || strings.Contains(got, "</") || strings.ContainsFunc(got, hidden) ||
+			utf8.RuneCountInString(got) > 200 {
 			t.Errorf("Comment(%q) = %q", s, got)
 		}
 		if again := prompttext.Comment(got); again != got {

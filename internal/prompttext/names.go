@@ -7,14 +7,15 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// ShownName returns a name as prompts show it between quotes. Characters that a reader does not see are escapes of Go: a line
-// break is \n, a tab \t, a mark of direction \u202e. So are those that would end a code fence or a tag of the prompt, or
-// part its turns. Most names are their own shown form, and so is a name that is not valid UTF-8.
+// ShownName returns a name as prompts show it between quotes. Characters that a reader does not see are escapes of Go:
+// a line break is \n, a tab \t, a mark of direction \u202e. So are those that would end a code fence or a tag of the
+// prompt, or part its turns. Most names are their own shown form, and so is a name that is not valid UTF-8.
 //
-// [Schema.Presentable] writes names so, [Schema.Lookup] and [Table.Column] find them, and package exec puts the names of the
-// database back into a statement that has them.
+// [Schema.Presentable] writes names so, [Schema.Lookup] and [Table.Column] find them, and package exec puts the names
+// of the database back into a statement that has them.
 func ShownName(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '`' || r == '<' }) || !utf8.ValidString(name) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '`' || r == '<' }) ||
+		!utf8.ValidString(name) {
 		return name
 	}
 	return words.Visible(markers.Replace(name), "", words.Hidden)
@@ -29,7 +30,8 @@ const maxNameRunes = 256
 //
 // It is about the name as it stands: not shown are names that are not valid UTF-8, that hold a control or format
 // character (as [Literal] defines them), that are longer than 256 characters (runes), or that would end a code fence or
-// a tag of the prompt (three back quotes; "</"). Of these the first and the long ones have no [ShownName] that may be shown.
+// a tag of the prompt (three back quotes; "</"). Of these the first and the long ones have no [ShownName] that may be
+// shown.
 func NameFault(name string) string {
 	switch {
 	case len(name) > maxNameRunes*utf8.UTFMax || utf8.RuneCountInString(name) > maxNameRunes:

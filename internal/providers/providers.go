@@ -1,5 +1,5 @@
-// Package providers makes a model of a spec such as "openai:gpt-5-mini": what a flag or a settings file names. Programs with
-// one provider need it not; they call openai.Model and the like themselves.
+// Package providers makes a model of a spec such as "openai:gpt-5-mini": what a flag or a settings file names. Programs
+// with one provider need it not; they call openai.Model and the like themselves.
 //
 // Anthropic has a client of its own; all others are asked through their endpoints in the protocol of OpenAI, which keep
 // status codes and waiting times and link nothing more.
@@ -34,8 +34,8 @@ const Specs = "openai:NAME, ollama:NAME, anthropic:NAME or replay:FILE"
 type Provider struct {
 	Name      string
 	Variables []string // those that Build reads, for messages
-	// Build makes a model and returns the address of its server. It reads variables through getenv, connects to nothing, and
-	// sends requests through c where the client allows.
+	// Build makes a model and returns the address of its server. It reads variables through getenv, connects to nothing,
+	// and sends requests through c where the client allows.
 	Build func(name string, getenv func(string) string, c *http.Client) (m llm.Model, server string, err error)
 }
 
@@ -58,20 +58,23 @@ func All() []Provider {
 	}
 }
 
-// Compatible returns a provider that speaks the protocol of OpenAI at base. Its key is in one of the variables. The variable
-// NAME_BASE_URL replaces base.
+// Compatible returns a provider that speaks the protocol of OpenAI at base. Its key is in one of the variables. The
+// variable NAME_BASE_URL replaces base.
 func Compatible(name, base string, keys ...string) Provider {
 	variable := strings.ToUpper(name) + "_BASE_URL"
-	return Provider{name, append(keys, variable), func(model string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
+	return Provider{name, append(keys, variable), func(model string, getenv func(string) string,
+		c *http.Client) (llm.Model, string, error) {
 		key, err := Variable(getenv, keys...)
 		if err != nil {
 			return nil, "", err
 		}
-		return speaksOpenAI(model, openai.Client{Key: key, HTTP: c, KeyFrom: strings.Join(keys, " or "), BaseFrom: variable}, base, getenv)
+		return speaksOpenAI(model, openai.Client{Key: key, HTTP: c, KeyFrom: strings.Join(keys, " or "), BaseFrom: variable},
+			base, getenv)
 	}}
 }
 
-// Variable returns the value of the first variable that is set, without white space around it. The error names them all.
+// Variable returns the value of the first variable that is set, without white space around it. The error names them
+// all.
 func Variable(getenv func(string) string, names ...string) (string, error) {
 	for _, name := range names {
 		if value := strings.TrimSpace(getenv(name)); value != "" {
@@ -84,11 +87,12 @@ func Variable(getenv func(string) string, names ...string) (string, error) {
 // dialTimeout ends the attempt to reach a server that does not answer.
 const dialTimeout = 10 * time.Second
 
-// attemptTimeout ends a call without a reply. It is long, because Ollama may load a model of many gigabytes before the first
-// word, and a model may reason for minutes.
+// attemptTimeout ends a call without a reply. It is long, because Ollama may load a model of many gigabytes before the
+// first word, and a model may reason for minutes.
 const attemptTimeout = 10 * time.Minute
 
-// Model returns the model of a spec: "replay:FILE", a recording of package llm/replay, or "PROVIDER:NAME" with a provider of
+// Model returns the model of a spec: "replay:FILE", a recording of package llm/replay, or "PROVIDER:NAME" with a
+// provider of
 // [All]:
 //
 //	openai:NAME     OPENAI_API_KEY (required), OPENAI_BASE_URL, OPENAI_ORGANIZATION
@@ -96,9 +100,9 @@ const attemptTimeout = 10 * time.Minute
 //	anthropic:NAME  ANTHROPIC_API_KEY (required), ANTHROPIC_BASE_URL with or without /v1
 //	groq:NAME       GROQ_API_KEY (required), GROQ_BASE_URL, and the like for the others
 //
-// The variables are read through getenv. The model is named by its spec, a recording by the name in its file. An attempt ends
-// after 10 minutes. Model makes no connection. If the server cannot be reached, the first call fails with a permanent error
-// that names it. Once the server has answered, such an error may be retried.
+// The variables are read through getenv. The model is named by its spec, a recording by the name in its file. An
+// attempt ends after 10 minutes. Model makes no connection. If the server cannot be reached, the first call fails with
+// a permanent error that names it. Once the server has answered, such an error may be retried.
 func Model(spec string, getenv func(string) string) (llm.Model, error) {
 	return Of(All(), spec, getenv)
 }
@@ -125,8 +129,8 @@ func Of(known []Provider, spec string, getenv func(string) string) (llm.Model, e
 	return llm.Chain(llm.Named(spec, m), reached(spec, server), llm.Timeout(attemptTimeout)), nil
 }
 
-// reached makes the error of a connection permanent if the server never answered before. Most likely its address is wrong or
-// it is not running.
+// reached makes the error of a connection permanent if the server never answered before. Most likely its address is
+// wrong or it is not running.
 func reached(spec, server string) llm.Middleware {
 	return func(next llm.Model) llm.Model {
 		var answered atomic.Bool
@@ -172,7 +176,8 @@ func openaiModel(name string, getenv func(string) string, c *http.Client) (llm.M
 	return speaksOpenAI(name, client, "https://api.openai.com/v1", getenv)
 }
 
-func speaksOpenAI(name string, client openai.Client, base string, getenv func(string) string) (m llm.Model, server string, err error) {
+func speaksOpenAI(name string, client openai.Client, base string, getenv func(string) string) (m llm.Model,
+	server string, err error) {
 	if client.BaseURL, err = baseURL(getenv, client.BaseFrom, base); err != nil {
 		return nil, "", err
 	}
@@ -196,7 +201,8 @@ func ollamaModel(name string, getenv func(string) string, c *http.Client) (llm.M
 	if err != nil {
 		return nil, "", err
 	}
-	return openai.Client{BaseURL: host + "/v1", HTTP: c, KeyFrom: "OLLAMA_HOST", BaseFrom: "OLLAMA_HOST"}.Model(name), host, nil
+	return openai.Client{BaseURL: host + "/v1", HTTP: c, KeyFrom: "OLLAMA_HOST", BaseFrom: "OLLAMA_HOST"}.Model(name),
+		host, nil
 }
 
 // cloudflareModel has the account in the path of its endpoint.
@@ -221,7 +227,8 @@ func baseURL(getenv func(string) string, variable, other string) (string, error)
 // parseURL parses the value of a variable. Its errors do not repeat a password.
 func parseURL(variable, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !validPort(u.Port()) || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !validPort(u.Port()) ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%s is no URL of a server, as https://host:port/path: %s", variable, redact.Line(text))
 	}
 	return u, nil
@@ -232,8 +239,8 @@ func validPort(port string) bool {
 	return port == "" || err == nil && n > 0
 }
 
-// ollamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be left out. An address to listen on, such as
-// 0.0.0.0, is replaced by the loopback address.
+// ollamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be left out. An address to listen on, such
+// as 0.0.0.0, is replaced by the loopback address.
 func ollamaURL(host string) (string, error) {
 	host = strings.Trim(strings.TrimSpace(host), `"'`)
 	port := map[string]string{"http": "80", "https": "443"}
@@ -278,6 +285,7 @@ func recording(spec, path string) (llm.Model, error) {
 	case 1:
 		return player, nil
 	default:
-		return nil, fmt.Errorf("model %q: the recording is of several models (%s); a flag takes one", spec, strings.Join(names, ", "))
+		return nil, fmt.Errorf("model %q: the recording is of several models (%s); a flag takes one", spec,
+			strings.Join(names, ", "))
 	}
 }

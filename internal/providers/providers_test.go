@@ -45,7 +45,8 @@ func server(t *testing.T) string {
 			io.WriteString(w, `{"error":{"message":"no such model"}}`)
 			return
 		}
-		reply := fmt.Sprintf("%s %s%s%s", body.Model, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("OpenAI-Organization"))
+		reply := fmt.Sprintf("%s %s%s%s", body.Model, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"),
+			r.Header.Get("OpenAI-Organization"))
 		text, _ := json.Marshal(reply)
 		fmt.Fprintf(w, format[r.URL.Path], text)
 	}))
@@ -56,7 +57,8 @@ func server(t *testing.T) string {
 func TestModel(t *testing.T) {
 	// What the process has must not matter, although the clients read it.
 	for _, name := range []string{
-		"OPENAI_API_KEY", "OPENAI_MODEL", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "ANTHROPIC_API_KEY", "OLLAMA_HOST",
+		"OPENAI_API_KEY", "OPENAI_MODEL", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "ANTHROPIC_API_KEY",
+		"OLLAMA_HOST",
 	} {
 		t.Setenv(name, "of-the-process")
 	}
@@ -66,7 +68,8 @@ func TestModel(t *testing.T) {
 		env        env
 	}{
 		{"openai:gpt-4o-mini", "gpt-4o-mini Bearer k1", env{"OPENAI_API_KEY": "k1\n", "OPENAI_BASE_URL": url + "/v1/"}},
-		{"openai:m", "m Bearer k1org", env{"OPENAI_API_KEY": "k1", "OPENAI_BASE_URL": url + "/v1", "OPENAI_ORGANIZATION": "org"}},
+		{"openai:m", "m Bearer k1org", env{"OPENAI_API_KEY": "k1", "OPENAI_BASE_URL": url + "/v1",
+			"OPENAI_ORGANIZATION": "org"}},
 		{"ollama:qwen2.5-coder:7b", "qwen2.5-coder:7b ", env{"OLLAMA_HOST": url}},
 		{"ollama:m", "m ", env{"OLLAMA_HOST": strings.TrimPrefix(url, "http://")}},
 		{"anthropic:claude", "claude k2", env{"ANTHROPIC_API_KEY": "k2", "ANTHROPIC_BASE_URL": url}},
@@ -82,7 +85,8 @@ func TestModel(t *testing.T) {
 			t.Errorf("%s: named %q", test.spec, got)
 		}
 		resp, err := m.Complete(t.Context(), question())
-		if err != nil || resp.Text != strings.TrimRight(test.want, " ") && resp.Text != test.want || !resp.Usage.Known || resp.Usage.PromptTokens != 20 {
+		if err != nil || resp.Text != strings.TrimRight(test.want, " ") && resp.Text != test.want || !resp.Usage.Known ||
+			resp.Usage.PromptTokens != 20 {
 			t.Errorf("%s: got %+v, %v, want %q", test.spec, resp, err, test.want)
 		}
 	}
@@ -92,7 +96,8 @@ func TestUnknownModelAtTheServer(t *testing.T) {
 	url := server(t)
 	m := testutil.Value(Model("openai:unknown", env{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url + "/v1"}.get))(t)
 	_, err := m.Complete(t.Context(), question())
-	want := "llm: permanent (status 404): look at OPENAI_BASE_URL (most end in /v1): the server has nothing at " + url + "/v1/chat/completions"
+	want := "llm: permanent (status 404): look at OPENAI_BASE_URL (most end in /v1): the server has nothing at " + url +
+		"/v1/chat/completions"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), ": no such model") {
 		t.Errorf("got %v", err)
 	}
@@ -105,8 +110,9 @@ func TestUnreachable(t *testing.T) {
 	closed := "http://" + listener.Addr().String()
 	listener.Close()
 	for _, spec := range []string{"openai:m", "ollama:m", "anthropic:m"} {
-		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1", "ANTHROPIC_BASE_URL": closed,
-			"OLLAMA_HOST": closed}.get)
+		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1",
+			"ANTHROPIC_BASE_URL": closed,
+			"OLLAMA_HOST":        closed}.get)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +129,9 @@ func TestUnreachable(t *testing.T) {
 
 		// A server that answered, if with an error, and is away now.
 		gone := httptest.NewServer(http.NotFoundHandler())
-		m = testutil.Value(Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL, "ANTHROPIC_BASE_URL": gone.URL,
-			"OLLAMA_HOST": gone.URL}.get))(t)
+		m = testutil.Value(Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL,
+			"ANTHROPIC_BASE_URL": gone.URL,
+			"OLLAMA_HOST":        gone.URL}.get))(t)
 		if _, err := m.Complete(t.Context(), question()); llm.ClassOf(err) != llm.ClassPermanent {
 			t.Errorf("%s: got %v", spec, err)
 		}
@@ -175,7 +182,8 @@ func TestModelErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := Model(test.spec, test.env.get)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v, want a line with %q", test.spec, err, test.want)
 		}
 	}

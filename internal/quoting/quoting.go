@@ -42,7 +42,8 @@ type Rules struct {
 type quoting struct {
 	Rules
 	tokens Tokens
-	names  map[string]string     // of the tables that the statement names and of their columns, by folded name; "": several
+	// of the tables that the statement names and of their columns, by folded name; "": several
+	names  map[string]string
 	tables map[int]*schema.Table // the table of a column, by where its mention begins
 }
 
@@ -142,13 +143,14 @@ var (
 	valueWords  = words.Set("null true false")
 )
 
-// standsAsName reports whether token i may be a name by the tokens beside it: it calls nothing and is not a type. A keyword has
-// something before it that an expression or a table follows, and behind it what may follow one.
+// standsAsName reports whether token i may be a name by the tokens beside it: it calls nothing and is not a type. A
+// keyword has something before it that an expression or a table follows, and behind it what may follow one.
 func (q *quoting) standsAsName(i int) bool {
 	before, after := q.tokens.At(i-1), q.tokens.At(i+1)
 	word := strings.ToLower(q.tokens[i].Text)
 	switch {
-	case after.Text == "(" || after.Kind == sqltext.String || before.Text == "::" || q.tokens.Is(i-1, "as") && after.Text == ")":
+	case after.Text == "(" || after.Kind == sqltext.String || before.Text == "::" || q.tokens.Is(i-1, "as") &&
+		after.Text == ")":
 		return false
 	case q.tokens[i].Kind == sqltext.QuotedName || !q.IsKeyword(word):
 		return true
@@ -157,7 +159,9 @@ func (q *quoting) standsAsName(i int) bool {
 	case q.tokens.Is(i-1, "from") || q.tokens.Is(i-1, "join"):
 		return true
 	}
-	opens := before.Kind == sqltext.Operator && !strings.Contains("*)]", before.Text) || beforeNames[strings.ToLower(before.Text)]
-	ends := after.Text == "" || after.Kind == sqltext.Operator || after.Kind == sqltext.Word && q.IsKeyword(strings.ToLower(after.Text))
+	opens := before.Kind == sqltext.Operator && !strings.Contains("*)]", before.Text) ||
+		beforeNames[strings.ToLower(before.Text)]
+	ends := after.Text == "" || after.Kind == sqltext.Operator || after.Kind == sqltext.Word &&
+		q.IsKeyword(strings.ToLower(after.Text))
 	return opens && ends
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Report is a strategy.Report as JSON, an object with the method's name as its only key. A result that was read from JSON
-// has one; strategy.ReadReport decodes it.
+// Report is a strategy.Report as JSON, an object with the method's name as its only key. A result that was read from
+// JSON has one; strategy.ReadReport decodes it.
 type Report struct {
 	Name string          // name of the method
 	JSON json.RawMessage // what the method told

@@ -22,7 +22,8 @@ func TestLine(t *testing.T) {
 		{"200 bytes are not cut", strings.Repeat("x", 200), strings.Repeat("x", 200)},
 		{"no rune is split", strings.Repeat("é", 150), strings.Repeat("é", 100) + "…"},
 		{"not UTF-8", "a\xff\xfeb", "a\uFFFDb"},
-		{"a secret that stands across the cut", strings.Repeat("x", 195) + " token=0123456789", strings.Repeat("x", 195) + " toke…"},
+		{"a secret that stands across the cut", strings.Repeat("x", 195) + " token=0123456789", strings.Repeat("x", 195) +
+			" toke…"},
 		{"only space", " \r\n\t ", ""},
 	}
 	for _, tt := range tests {

@@ -14,20 +14,22 @@ import (
 const secretValue = `(?:(?:"[^"]*"|'[^']*')[^\s&;,"')}\]]*|[^\s&;,"')}\]]+)`
 
 // credentials are the forms in which a credential gets into an error text. "token: x" and "key: x" are not among them,
-// because engines write so about SQL (SQLite: `unrecognized token: "x"`). A form is tried only if the text, in lower case,
-// has all of its needles, of which each may be one of several: trying costs a hundred times as much as looking for them,
-// and ordinary errors have none. Groups of the form stay.
+// because engines write so about SQL (SQLite: `unrecognized token: "x"`). A form is tried only if the text, in lower
+// case, has all of its needles, of which each may be one of several: trying costs a hundred times as much as looking
+// for them, and ordinary errors have none. Groups of the form stay.
 var credentials = []struct {
 	needles []string
 	form    *regexp.Regexp
 }{
 	// With any scheme, also in Go's print of an http.Header.
-	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`)},
+	{[]string{"authorization"},
+		regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*\[?["']?)(?:[a-z][\w-]*\s+)?[^\s"',;\]]+`)},
 	// All of its pairs.
 	{[]string{"cookie"}, regexp.MustCompile(`(?i)(cookie["']?\s*[:=]\s*\[?["']?)[^"'\]\r\n]+`)},
 	{[]string{"bearer"}, regexp.MustCompile(`(?i)(\bbearer\s+)[^\s"',;]+`)},
 	{[]string{"="}, regexp.MustCompile(`(?i)((?:key|token|pass|password|passwd|pwd|secret)\s*=\s*)` + secretValue)},
-	{[]string{":", "key|pass|secret|access_token"}, regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)},
+	{[]string{":", "key|pass|secret|access_token"},
+		regexp.MustCompile(`(?i)((?:api[_-]?key|password|passwd|secret|access_token)["']?\s*:\s*)` + secretValue)},
 	{[]string{`":|':`}, regexp.MustCompile(`(?i)(["'][\w-]*(?:key|token|pass|pwd)["']\s*:\s*)` + secretValue)},
 	{[]string{"://", "@"}, regexp.MustCompile(`(://[^\s/:@]*:)[^\s/]*(@)`)},
 	// A password with a slash; "8080/" is a port.
@@ -45,7 +47,9 @@ func Credentials(text string) string {
 	lower := strings.ToLower(text)
 	has := func(needle string) bool { return strings.Contains(lower, needle) }
 	for _, c := range credentials {
-		if !slices.ContainsFunc(c.needles, func(some string) bool { return !slices.ContainsFunc(strings.Split(some, "|"), has) }) {
+		if !slices.ContainsFunc(c.needles, func(some string) bool {
+			return !slices.ContainsFunc(strings.Split(some, "|"), has)
+		}) {
 			text = c.form.ReplaceAllString(text, "${1}***${2}")
 		}
 	}

@@ -58,8 +58,9 @@ func (e *extraction) brokenJSON(text string, cut bool, depth int) {
 	e.fatal = &Error{Reason: ReasonBrokenJSON, Detail: "the reply starts like a JSON object and is none"}
 }
 
-// textsIn returns what may be the statement of JSON values: their fields "sql" (case aside) that stand least deep; where
-// they have none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls do.
+// textsIn returns what may be the statement of JSON values: their fields "sql" (case aside) that stand least deep;
+// where they have none, the texts that start with a query. A text that holds JSON counts as that, as arguments of calls
+// do.
 func textsIn(d sqltext.Dialect, level []any) []string {
 	var queries []string
 	for n := 0; len(level) > 0 && n < maxDeep; n++ {

@@ -71,7 +71,8 @@ func ExampleError() {
 
 // What was passed over on the way to the statement.
 func ExampleExtraction() {
-	got, err := replies.Extractor{}.Extract("<think>Perhaps SELECT 1?</think>\n```sql\nSELECT name FROM singer\n```\n```sql\nSELECT count(*) FROM singer\n```")
+	got, err := replies.Extractor{}.Extract("<think>Perhaps SELECT 1?</think>\n```sql\nSELECT name " +
+		"FROM singer\n```\n```sql\nSELECT count(*) FROM singer\n```")
 	fmt.Println(got.SQL(), got.Notes, err)
 	// Output: SELECT count(*) FROM singer [reasoning other-blocks] <nil>
 }

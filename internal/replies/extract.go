@@ -11,9 +11,10 @@ import (
 
 // Extractor finds the one statement in the reply of a model.
 //
-// It never repairs: quotes and brackets stay as the model wrote them, and what does not hold exactly one statement gives an
-// *Error. Outside of strings and quoted names, invisible characters are left out, odd spaces are blanks, and HTML entities
-// are what they stand for. Marks of East Asian keyboards are those of SQL where the text is no statement otherwise.
+// It never repairs: quotes and brackets stay as the model wrote them, and what does not hold exactly one statement
+// gives an *Error. Outside of strings and quoted names, invisible characters are left out, odd spaces are blanks, and
+// HTML entities are what they stand for. Marks of East Asian keyboards are those of SQL where the text is no statement
+// otherwise.
 //
 // The zero Extractor works for SQLite without an engine.
 //
@@ -57,7 +58,8 @@ const (
 //  6. One pair of quotes or backticks around the whole. Then every place where a line, or the
 //     text behind a colon, starts with a query; behind the full stop of a sentence if the query
 //     word is in capitals.
-//  7. Where nothing was found: JSON anywhere, then a text in quotation marks that is a statement, as an argument of a call.
+//  7. Where nothing was found: JSON anywhere, then a text in quotation marks that is a statement, as an argument of a
+//     call.
 //
 // At each place the text is cut at its first live semicolon, else tried whole, then up to a line that starts with
 // SQLResult:, Answer:, Explanation: or Note:, then up to each blank line. What follows the cut is prose and

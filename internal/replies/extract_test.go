@@ -42,7 +42,8 @@ func replyCases(t testing.TB) []replyCase {
 
 func (c replyCase) dialect() sqltext.Dialect {
 	return map[string]sqltext.Dialect{
-		"sqlite": sqltext.SQLite(), "postgres": sqltext.PostgreSQL(), "mysql": sqltext.MySQL(), "duckdb": sqltext.DuckDB(), "bigquery": sqltext.BigQuery(),
+		"sqlite": sqltext.SQLite(), "postgres": sqltext.PostgreSQL(), "mysql": sqltext.MySQL(), "duckdb": sqltext.DuckDB(),
+		"bigquery": sqltext.BigQuery(),
 	}[c.Dialect]
 }
 
@@ -114,7 +115,8 @@ func TestPasted(t *testing.T) {
 		{"a fence", "```sql\nSELECT a FROM t\n```", "SELECT a FROM t"},
 		{"a fence without a language", "```\nSELECT a FROM t\n```\n", "SELECT a FROM t"},
 		{"a fence and words: nobody pastes an answer", "Run:\n```\nSELECT a FROM t\n```", "Run:\n```\nSELECT a FROM t\n```"},
-		{"two fences", "```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```", "```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```"},
+		{"two fences", "```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```",
+			"```\nSELECT a FROM t\n```\n```\nSELECT b FROM t\n```"},
 		{"code in a line", "`SELECT a FROM t`", "SELECT a FROM t"},
 		{"a quotation", "> SELECT a\n> FROM t", "SELECT a\nFROM t"},
 		{"the prompt of psql", "shop=# SELECT a\nshop-# FROM t", "SELECT a\nFROM t"},

@@ -77,7 +77,8 @@ func languageWord(s string) int {
 }
 
 func isLanguage(word string) bool {
-	return isOneOf(word, "SQL", "SQLITE", "SQLITE3", "MYSQL", "MARIADB", "POSTGRES", "POSTGRESQL", "PGSQL", "PLSQL", "TSQL", "DUCKDB",
+	return isOneOf(word, "SQL", "SQLITE", "SQLITE3", "MYSQL", "MARIADB", "POSTGRES", "POSTGRESQL", "PGSQL", "PLSQL",
+		"TSQL", "DUCKDB",
 		"BIGQUERY", "GOOGLESQL", "SNOWFLAKE", "JSON", "TEXT", "TXT", "PLAINTEXT", "CODE")
 }
 

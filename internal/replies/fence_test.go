@@ -11,7 +11,8 @@ import (
 func TestCompleteBlocks(t *testing.T) {
 	tests := []struct{ reply, want, why string }{
 		{"```sql\nSELECT 1\n```\n\nOutput:\n1\n1\n1", "```sql\nSELECT 1\n```", "what goes on behind it was cut"},
-		{"So:\n```\nSELECT 1\n```\nor\n```\nSELECT 2\n```\nor\n```\nSELECT", "So:\n```\nSELECT 1\n```\nor\n```\nSELECT 2\n```", "the last one that is closed"},
+		{"So:\n```\nSELECT 1\n```\nor\n```\nSELECT 2\n```\nor\n```\nSELECT",
+			"So:\n```\nSELECT 1\n```\nor\n```\nSELECT 2\n```", "the last one that is closed"},
 		{"```sql\nSELECT name FROM customers WHERE", "", "no block is closed"},
 		{"SELECT name FROM customers WHERE", "", "no block"},
 		{"``````", "", "an empty block holds nothing"},

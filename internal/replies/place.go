@@ -49,7 +49,8 @@ func place(d sqltext.Dialect, text string, i int, mark byte) int {
 	if !isQueryWord(word) || sentence && word != strings.ToUpper(word) {
 		return -1
 	}
-	if before := strings.TrimRight(text[:at], " \t\r\n"); continues(d, before) && !(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
+	if before := strings.TrimRight(text[:at], " \t\r\n"); continues(d, before) &&
+		!(strings.EqualFold(word, "WITH") && strings.HasSuffix(before, ",")) {
 		return -1
 	}
 	return at
@@ -171,7 +172,8 @@ func isLabel(s string) bool {
 		n++
 	}
 	return n < len(s) && s[n] == ':' && isOneOf(strings.TrimSpace(s[:n]),
-		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION", "REASONING",
+		"SQLRESULT", "SQL RESULT", "RESULT", "ANSWER", "FINAL ANSWER", "EXPLANATION", "NOTE", "NOTES", "OUTPUT", "QUESTION",
+		"REASONING",
 		"OBSERVATION", "THOUGHT", "ACTION")
 }
 

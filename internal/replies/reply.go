@@ -4,8 +4,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// maxBytes is the longest answer that Extract reads, in bytes, and maxReply the longest reply, reasoning included. A longer one
-// is a model that does not stop.
+// maxBytes is the longest answer that Extract reads, in bytes, and maxReply the longest reply, reasoning included. A
+// longer one is a model that does not stop.
 const (
 	maxBytes = 32 << 10
 	maxReply = 1 << 20
@@ -14,7 +14,8 @@ const (
 // The reasons that only an Error has. "too-long", "not-utf8", "empty", "several-statements" and
 // "not-read-only" are reasons of a reply too.
 const (
-	ReasonTruncated  = "truncated"   // cut off in its reasoning or in its statement; also for a reply that the provider cut
+	// cut off in its reasoning or in its statement; also for a reply that the provider cut
+	ReasonTruncated  = "truncated"
 	ReasonRefusal    = "refusal"     // no statement, but words of refusing
 	ReasonNoSQL      = "no-sql"      // no statement, and no words of refusing that we know
 	ReasonBrokenJSON = "broken-json" // starts like a JSON object and is none
@@ -57,6 +58,7 @@ type Extraction struct {
 	//   - "invisible": characters that nobody sees, see Extractor.
 	//   - "unwrapped": marks of quotations, shells, HTML or keyboards.
 	//   - "text-behind": after the statement.
-	//   - "not-valid": Valid accepted nothing. This is the likeliest statement, for the engine to tell what is wrong with it.
+	//   - "not-valid": Valid accepted nothing. This is the likeliest statement, for the engine to tell what is wrong with
+	//     it.
 	Notes []string
 }

@@ -39,8 +39,8 @@ func (e *extraction) fences(text string, depth int) bool {
 	return true
 }
 
-// pick returns the block that counts: the last one that starts with a query or JSON, or one before it for which it is an
-// alternative; else the last one with a query in it; -1 for none.
+// pick returns the block that counts: the last one that starts with a query or JSON, or one before it for which it is
+// an alternative; else the last one with a query in it; -1 for none.
 func (e *extraction) pick(text string, blocks []block) int {
 	pick := -1
 	for i, b := range slices.Backward(blocks) {

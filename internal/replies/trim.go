@@ -42,7 +42,8 @@ func narrowed(d sqltext.Dialect, text string) string {
 	return outside(d, text, func(part string) string {
 		return strings.Map(func(r rune) rune {
 			switch {
-			case r > 0xFF00 && r < 0xFF5F && (r < 0xFF10 || r > 0xFF19) && (r < 0xFF21 || r > 0xFF3A) && (r < 0xFF41 || r > 0xFF5A):
+			case r > 0xFF00 && r < 0xFF5F && (r < 0xFF10 || r > 0xFF19) && (r < 0xFF21 || r > 0xFF3A) &&
+				(r < 0xFF41 || r > 0xFF5A):
 				return r - 0xFEE0
 			case r == '、':
 				return ','
@@ -75,8 +76,9 @@ func outside(d sqltext.Dialect, text string, change func(string) string) string 
 var (
 	quoted    = regexp.MustCompile(`(?i)(?:^|\n)[ \t]{0,3}>[ \t]*(?:select|with)\b`)
 	quoteMark = regexp.MustCompile(`(?m)^[ \t]{0,3}>[ \t]?`)
-	prompted  = regexp.MustCompile(`(?i)(?:^|\n)[ \t]*(?:[\w.:-]+(?: ?[(\[][^\n)\]]*[)\]])?>|\w+[=-][#>]|\w{1,12}@[^\s>]+>|D)[ \t]+(select|with)\b`)
-	prompt    = regexp.MustCompile(`(?m)^[ \t]*(?:\.\.\.>|->|·|\w*[-('"]+[#>])[ \t]?`)
+	prompted  = regexp.MustCompile(
+		`(?i)(?:^|\n)[ \t]*(?:[\w.:-]+(?: ?[(\[][^\n)\]]*[)\]])?>|\w+[=-][#>]|\w{1,12}@[^\s>]+>|D)[ \t]+(select|with)\b`)
+	prompt = regexp.MustCompile(`(?m)^[ \t]*(?:\.\.\.>|->|·|\w*[-('"]+[#>])[ \t]?`)
 )
 
 // unprompted takes off the marks of a quotation, and the prompt of a shell with those of its further lines.
@@ -90,11 +92,12 @@ func unprompted(text string) string {
 	return text
 }
 
-// Pasted returns what somebody copied out of a chat, a page or a shell as the statement that it shows: without a fence, a
-// quotation or a prompt around it, its entities and marks as SQL writes them. Other text it returns as it is.
+// Pasted returns what somebody copied out of a chat, a page or a shell as the statement that it shows: without a fence,
+// a quotation or a prompt around it, its entities and marks as SQL writes them. Other text it returns as it is.
 func Pasted(d sqltext.Dialect, text string) string {
 	plain := d.Visible(trimReply(text))
-	if blocks := fencedBlocks(plain); len(blocks) == 1 && strings.TrimSpace(plain[:blocks[0].start]+plain[blocks[0].end:]) == "" {
+	if blocks := fencedBlocks(plain); len(blocks) == 1 &&
+		strings.TrimSpace(plain[:blocks[0].start]+plain[blocks[0].end:]) == "" {
 		plain = trimReply(blocks[0].body)
 	}
 	plain = narrowEnd(d, unescaped(d, trimReply(unprompted(plain))))
@@ -115,8 +118,8 @@ var (
 	escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`)
 )
 
-// literals returns the texts in quotation marks that start with a query: fields of what is nearly JSON, arguments of calls
-// and values of variables in any language.
+// literals returns the texts in quotation marks that start with a query: fields of what is nearly JSON, arguments of
+// calls and values of variables in any language.
 func literals(d sqltext.Dialect, text string) (found []string) {
 	for tries := 0; tries < maxPlaces; {
 		at := opening.FindStringIndex(text)
@@ -135,8 +138,8 @@ func literals(d sqltext.Dialect, text string) (found []string) {
 	return found
 }
 
-// literal returns the text up to the mark that ends it, and where it goes on behind that: the first place at which the text
-// is a statement, or else the first one that may be its end. behind is 0 where there is none.
+// literal returns the text up to the mark that ends it, and where it goes on behind that: the first place at which the
+// text is a statement, or else the first one that may be its end. behind is 0 where there is none.
 func literal(d sqltext.Dialect, text, mark string) (inner string, behind int) {
 	for i := 0; ; {
 		n := strings.Index(text[i:], mark)
@@ -171,14 +174,15 @@ var (
 		`another (?:way|option|query|version|approach)|a variant|or,? (?:if|for|to|with|equivalently)|for (?:example|reference|comparison|only|` +
 		`just)|as well|additionally|equivalent\w*|bonus|should you|` +
 		`falls|wenn sie|oder|si (?:solo|sólo|vous|tu|quieres?|desea|voulez)|sinon|oppure|se vuoi)|(?:如果|或者|另外|若)`)
-	corrected = regexp.MustCompile(`(?i)\b(?:wait|actually|correct\w*|fix\w*|mistake\w*|wrong|error|final\w*|should be|oops|sorry|rather|` +
-		`revised|improved|better|therefore|hence|thus|so,? |` +
-		`the (?:answer|query|statement|solution) is|does not exist|doesn't exist|not exist|is called|instead of|step \d|now|then|putting|` +
-		`combin\w*|korrigiert|corregid\w*)|(?:更正|最终|错)`)
+	corrected = regexp.MustCompile(
+		`(?i)\b(?:wait|actually|correct\w*|fix\w*|mistake\w*|wrong|error|final\w*|should be|oops|sorry|rather|` +
+			`revised|improved|better|therefore|hence|thus|so,? |` +
+			`the (?:answer|query|statement|solution) is|does not exist|doesn't exist|not exist|is called|instead of|step \d|now|then|putting|` +
+			`combin\w*|korrigiert|corregid\w*)|(?:更正|最终|错)`)
 )
 
-// isAlternative reports whether what stands between two blocks introduces another question's statement, and does not take the
-// first one back.
+// isAlternative reports whether what stands between two blocks introduces another question's statement, and does not
+// take the first one back.
 func isAlternative(between string) bool {
 	line := words.Line(between)
 	return alternative.MatchString(line) && !corrected.MatchString(line)

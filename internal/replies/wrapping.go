@@ -17,7 +17,8 @@ import (
 func trimReply(s string) string {
 	for {
 		trimmed := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || words.IsInvisible(r) })
-		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<end_of_turn>", "<eos>",
+		for _, mark := range []string{"</s>", "<s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>",
+			"<|end|>", "<end_of_turn>", "<eos>",
 			"<|call|>", "<|return|>", "<|eom_id|>", "[/SQL]", "[/sql]", "[/INST]", "]]>"} {
 			trimmed = strings.TrimSuffix(trimmed, mark)
 		}
@@ -33,8 +34,8 @@ func trimReply(s string) string {
 var element = regexp.MustCompile(`(?i)<(answer|sql|sql[_-]?query|query|final[_-]?(?:answer|sql|query)|statement|result|output|response|code|` +
 	`pre)(?:\s[^<>]*)?>`)
 
-// answerTag returns the content of the last <answer> or <sql> element, or of another element that holds a statement. The
-// closing tag may be missing.
+// answerTag returns the content of the last <answer> or <sql> element, or of another element that holds a statement.
+// The closing tag may be missing.
 func answerTag(d sqltext.Dialect, s string) (string, bool) {
 	all := element.FindAllStringSubmatchIndex(s, maxPlaces)
 	for _, sure := range []bool{true, false} {
@@ -66,13 +67,17 @@ func isRefusal(text string) bool {
 	has := func(phrases ...string) bool {
 		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 	}
-	if has("sorry, but", "i apologize, but", "i apologise, but", "i cannot", "i can't", "i can not", "i'm unable", "i am unable", "unable to",
-		"i'm not able", "i am not able", "cannot answer", "cannot be answered", "can't be answered", "not possible to", "impossible to",
+	if has("sorry, but", "i apologize, but", "i apologise, but", "i cannot", "i can't", "i can not", "i'm unable",
+		"i am unable", "unable to",
+		"i'm not able", "i am not able", "cannot answer", "cannot be answered", "can't be answered", "not possible to",
+		"impossible to",
 		"as an ai", "as a language model", "not enough information", "insufficient information", "not in the schema") {
 		return true
 	}
 	return has("schema", "database", "table", "column", "field", "information", "question", " query", " sql", "access") &&
-		has("cannot be", "can't be", "can not be", "not possible", "impossible", "there is no", "there are no", "no such", "has no", "have no",
-			"no query", "no sql", "do not have", "don't have", "does not have", "doesn't have", "does not contain", "doesn't contain",
+		has("cannot be", "can't be", "can not be", "not possible", "impossible", "there is no", "there are no", "no such",
+			"has no", "have no",
+			"no query", "no sql", "do not have", "don't have", "does not have", "doesn't have", "does not contain",
+			"doesn't contain",
 			"insufficient", "not available", "not exist")
 }

@@ -1,5 +1,5 @@
-// Package resample gives figures an interval by drawing again from observations (the percentile interval of Efron and Tibshirani 1993,
-// chapter 13, over clusters).
+// Package resample gives figures an interval by drawing again from observations (the percentile interval of Efron and
+// Tibshirani 1993, chapter 13, over clusters).
 package resample
 
 import (
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Bootstrap draws as many units as there are, with replacement, each with all of its outcomes, and computes the figure anew. The same
-// outcomes, order and Seed give the same interval. Safe for concurrent use.
+// Bootstrap draws as many units as there are, with replacement, each with all of its outcomes, and computes the figure
+// anew. The same outcomes, order and Seed give the same interval. Safe for concurrent use.
 type Bootstrap struct {
 	Rounds int     // 0 or less: 10,000
 	Level  float64 // inside 0..1; anything else: 0.95
@@ -36,8 +36,8 @@ func (b Bootstrap) level() float64 {
 	return defaultLevel
 }
 
-// Mean returns the mean of values over clusters with its interval: the sum of the drawn values over their number. of has the unit of
-// each value, which value returns by its place.
+// Mean returns the mean of values over clusters with its interval: the sum of the drawn values over their number. of
+// has the unit of each value, which value returns by its place.
 func (b Bootstrap) Mean(of []int, units int, value func(int) float64) (figure, low, high float64) {
 	type total struct{ sum, n float64 }
 	totals := make([]total, units)
@@ -64,10 +64,11 @@ func (b Bootstrap) Mean(of []int, units int, value func(int) float64) (figure, l
 	return all.sum / all.n, low, high
 }
 
-// Statistic returns any figure of outcomes with its interval. of has the unit of each outcome. stat is given how often each outcome
-// was drawn (1 each for the figure itself), and returns NaN where the figure is not defined; such rounds are left out. ok is false
-// when it is not defined on the outcomes as they are. stat must not keep or change the slice.
-func (b Bootstrap) Statistic(of []int, units int, stat func(times []float64) float64) (figure, low, high float64, ok bool) {
+// Statistic returns any figure of outcomes with its interval. of has the unit of each outcome. stat is given how often
+// each outcome was drawn (1 each for the figure itself), and returns NaN where the figure is not defined; such rounds
+// are left out. ok is false when it is not defined on the outcomes as they are. stat must not keep or change the slice.
+func (b Bootstrap) Statistic(of []int, units int, stat func(times []float64) float64) (figure, low, high float64,
+	ok bool) {
 	times := make([]float64, len(of))
 	for i := range times {
 		times[i] = 1

@@ -19,8 +19,8 @@ type Rows struct {
 	Complete     bool    // Rows are all rows of the table
 }
 
-// Truncate leaves the first characters of each text, and the first bytes of each blob; 0: all of them. SampleRows does it where the
-// engine did not: not every type can be cut in SQL.
+// Truncate leaves the first characters of each text, and the first bytes of each blob; 0: all of them. SampleRows does
+// it where the engine did not: not every type can be cut in SQL.
 func Truncate(rows [][]any, most int) {
 	if most == 0 {
 		return

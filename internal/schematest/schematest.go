@@ -19,11 +19,13 @@ func Shop() *schema.Schema {
 				Columns: []schema.Column{
 					{Name: "id", Type: "INTEGER", Profile: Profile(int64(1), int64(2), int64(3), int64(4))},
 					{Name: "name", Type: "TEXT", NotNull: true, Profile: Profile("Ann", "Bob's", `C "x"`)},
-					{Name: "seg", Type: "TEXT", Title: "segment", Description: "size of the customer", Values: "SME: small,\nLAM: large", Profile: Profile("SME", "LAM")},
+					{Name: "seg", Type: "TEXT", Title: "segment", Description: "size of the customer",
+						Values: "SME: small,\nLAM: large", Profile: Profile("SME", "LAM")},
 					{Name: "email", Type: "TEXT", Sensitive: true, Profile: Profile("ann@example.org")},
 				},
 				PrimaryKey: []string{"id"}, Unique: [][]string{{"email"}},
-				Definition: "CREATE TABLE customers (\n  id INTEGER PRIMARY KEY,\n  name TEXT NOT NULL,\n  seg TEXT, -- SME or LAM\n  email TEXT UNIQUE\n)",
+				Definition: "CREATE TABLE customers (\n  id INTEGER PRIMARY KEY,\n  name TEXT NOT NULL,\n  seg TEXT, " +
+					"-- SME or LAM\n  email TEXT UNIQUE\n)",
 			},
 			{
 				Name: "products", Kind: "table",
@@ -58,12 +60,14 @@ func Shop() *schema.Schema {
 					{Name: "customer", Type: "INTEGER"},
 					{Name: "date", Type: "TEXT", Description: "day of the order", Profile: Profile("2024-01-31")},
 				},
-				PrimaryKey:  []string{"id"},
-				ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}},
+				PrimaryKey: []string{"id"},
+				ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers",
+					RefColumns: []string{"id"}}},
 			},
 			{
 				Name: "returns", Kind: "table",
-				Columns: []schema.Column{{Name: "order", Type: "INTEGER"}, {Name: "line no", Type: "INTEGER"}, {Name: "why", Type: "TEXT"}},
+				Columns: []schema.Column{{Name: "order", Type: "INTEGER"}, {Name: "line no", Type: "INTEGER"},
+					{Name: "why", Type: "TEXT"}},
 				ForeignKeys: []schema.ForeignKey{{
 					Columns: []string{"order", "line no"}, RefTable: "order details", RefColumns: []string{"order", "line no"},
 				}},

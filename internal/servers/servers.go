@@ -47,9 +47,11 @@ type kind struct {
 // folder TEXTTOSQL_POSTGRES, else the newest of /usr/lib/postgresql or PATH.
 func Postgres() (*Server, error) {
 	return start(kind{
-		variable: "TEXTTOSQL_POSTGRES", needs: []string{"initdb", "postgres"}, remedy: "apt-get install postgresql", user: "postgres", halt: "INT", kill: "QUIT", ready: postgresReady,
+		variable: "TEXTTOSQL_POSTGRES", needs: []string{"initdb", "postgres"}, remedy: "apt-get install postgresql",
+		user: "postgres", halt: "INT", kill: "QUIT", ready: postgresReady,
 		make: func(bin func(string) string, dir string) [][]string {
-			return [][]string{{bin("initdb"), "-D", dir + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"}}
+			return [][]string{{bin("initdb"), "-D", dir + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+				"--locale=C.UTF-8", "--no-sync"}}
 		},
 		start: func(bin func(string) string, dir string, port int) []string {
 			return []string{bin("postgres"), "-D", dir + "/data", "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1",
@@ -63,7 +65,8 @@ func (s *Server) Standby() (*Server, error) {
 	k := s.kind
 	k.needs = []string{"pg_basebackup", "postgres"}
 	k.make = func(bin func(string) string, dir string) [][]string {
-		return [][]string{{bin("pg_basebackup"), "-h", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-U", "postgres", "-D", dir + "/data", "-R", "-c", "fast"}}
+		return [][]string{{bin("pg_basebackup"), "-h", "127.0.0.1", "-p", fmt.Sprint(s.Port), "-U", "postgres", "-D",
+			dir + "/data", "-R", "-c", "fast"}}
 	}
 	return start(k)
 }
@@ -72,14 +75,17 @@ func (s *Server) Standby() (*Server, error) {
 // TEXTTOSQL_MARIADB, else of PATH.
 func MariaDB() (*Server, error) {
 	return start(kind{
-		variable: "TEXTTOSQL_MARIADB", needs: []string{"mariadb-install-db", "mariadbd"}, remedy: "apt-get install mariadb-server-core mariadb-client-core", halt: "TERM", kill: "KILL", ready: mariadbReady,
+		variable: "TEXTTOSQL_MARIADB", needs: []string{"mariadb-install-db", "mariadbd"},
+		remedy: "apt-get install mariadb-server-core mariadb-client-core", halt: "TERM", kill: "KILL", ready: mariadbReady,
 		make: func(bin func(string) string, dir string) [][]string {
 			return [][]string{{bin("mariadb-install-db"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data",
 				"--auth-root-authentication-method=normal", "--skip-test-db"}}
 		},
 		start: func(bin func(string) string, dir string, port int) []string {
-			return []string{bin("mariadbd"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data", fmt.Sprintf("--port=%d", port),
-				"--bind-address=127.0.0.1", "--tmpdir=" + dir, "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid", "--skip-name-resolve",
+			return []string{bin("mariadbd"), "--no-defaults", "--user=root", "--datadir=" + dir + "/data",
+				fmt.Sprintf("--port=%d", port),
+				"--bind-address=127.0.0.1", "--tmpdir=" + dir, "--socket=" + dir + "/s.sock", "--pid-file=" + dir + "/pid",
+				"--skip-name-resolve",
 				"--innodb-buffer-pool-size=128M", "--innodb-flush-log-at-trx-commit=0"}
 		},
 	})
@@ -170,7 +176,8 @@ func (k kind) command(args []string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = "/"
 	if dir := os.Getenv(k.variable); dir != "" { // a server from an archive has its libraries beside its programs
-		c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(filepath.Dir(dir), "libs")+":"+filepath.Join(filepath.Dir(dir), "lib"))
+		c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(filepath.Dir(dir), "libs")+":"+
+			filepath.Join(filepath.Dir(dir), "lib"))
 	}
 	return c
 }
@@ -282,8 +289,8 @@ type Lazy struct {
 	err    error
 }
 
-// Get returns the server. Unless the environment has TEXTTOSQL_SERVERS=1 it skips the test; without the server's programs it
-// then fails it.
+// Get returns the server. Unless the environment has TEXTTOSQL_SERVERS=1 it skips the test; without the server's
+// programs it then fails it.
 func (l *Lazy) Get(t TB) *Server {
 	t.Helper()
 	if os.Getenv("TEXTTOSQL_SERVERS") == "" {

@@ -15,7 +15,8 @@ import (
 
 // TestServers starts, ends, resumes and removes one server of each make.
 func TestServers(t *testing.T) {
-	for name, start := range map[string]func() (*servers.Server, error){"PostgreSQL": servers.Postgres, "MariaDB": servers.MariaDB} {
+	for name, start := range map[string]func() (*servers.Server, error){"PostgreSQL": servers.Postgres,
+		"MariaDB": servers.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lazy := &servers.Lazy{Start: start}
@@ -59,13 +60,15 @@ func TestMissing(t *testing.T) {
 func TestNoTrino(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TEXTTOSQL_JAVA", dir)
-	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "apt-get install openjdk") {
+	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) ||
+		!strings.Contains(err.Error(), "apt-get install openjdk") {
 		t.Errorf("no Java: %v", err)
 	}
 	for _, name := range []string{"java", "javac", "mvn"} {
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho javac 11.0.2\n"), 0o755))
 	}
-	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) || !strings.Contains(err.Error(), "no Java 17 or later") {
+	if _, err := servers.Trino(); !errors.Is(err, servers.ErrMissing) ||
+		!strings.Contains(err.Error(), "no Java 17 or later") {
 		t.Errorf("Java 11: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Of returns the part of a store that belongs to a scope, by its exec.Scope.Key; "": to none. For it the others are not
-// there, and one cannot be saved (session.ErrNotFound). Filter.Scope and Filter.Every of its lists do nothing. It is for programs
-// that read a store themselves: a Conversation looks at the scope of its record.
+// there, and one cannot be saved (session.ErrNotFound). Filter.Scope and Filter.Every of its lists do nothing. It is
+// for programs that read a store themselves: a Conversation looks at the scope of its record.
 func Of(store session.Store, scope string) session.Store { return &part{store, scope} }
 
 type part struct {

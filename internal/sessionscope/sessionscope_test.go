@@ -53,7 +53,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestWithinItsScope: a scope saves, holds and deletes what is its own, and a session of another scope is held for nobody.
+// TestWithinItsScope: a scope saves, holds and deletes what is its own, and a session of another scope is held for
+// nobody.
 func TestWithinItsScope(t *testing.T) {
 	f := testutil.Value(session.OpenFiles(t.TempDir()))(t)
 	acme := sessionscope.Of(f, "acme")

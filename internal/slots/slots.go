@@ -1,5 +1,5 @@
-// Package slots lets a test see who takes a slot of a bounded pool. A call that waits for a second slot while it holds one can wait
-// for ever, so a test counts them.
+// Package slots lets a test see who takes a slot of a bounded pool. A call that waits for a second slot while it holds
+// one can wait for ever, so a test counts them.
 package slots
 
 import "context"

@@ -13,7 +13,8 @@ var columns = &snapshot.Derived[struct{}, int]{Reach: snapshot.OfPolicy}
 
 func Example() {
 	var store snapshot.Store
-	shop := &schema.Schema{Tables: []schema.Table{{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "total"}}}}}
+	shop := &schema.Schema{Tables: []schema.Table{{Name: "orders",
+		Columns: []schema.Column{{Name: "id"}, {Name: "total"}}}}}
 
 	for _, scope := range []string{"north", "south"} {
 		s := store.At(snapshot.Key{Database: "shop", Scope: scope, Version: "1"}, shop)

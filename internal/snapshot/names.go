@@ -28,7 +28,9 @@ func (s *Snapshot) namesFor(shown *schema.Schema) *names {
 	if s == nil || len(shown.Tables) <= manyTables {
 		return nil
 	}
-	n, _ := namesOf.Of(context.Background(), s, struct{}{}, func(context.Context) (*names, error) { return readNames(s.Schema), nil })
+	n, _ := namesOf.Of(context.Background(), s, struct{}{}, func(context.Context) (*names, error) {
+		return readNames(s.Schema), nil
+	})
 	return n
 }
 

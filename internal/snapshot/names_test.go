@@ -20,7 +20,8 @@ func TestManyTables(t *testing.T) {
 	part := &schema.Schema{Tables: append([]schema.Table{whole.Tables[99]}, whole.Tables[1:80]...)}
 	s := new(snapshot.Store).At(snapshot.Key{Version: "1"}, whole)
 	for i := range whole.Tables {
-		s.KeepTexts(&whole.Tables[i], map[string][]string{"paidStates": {fmt.Sprint("Blue ", i)}, "secret": {fmt.Sprint("Blue ", i)}})
+		s.KeepTexts(&whole.Tables[i], map[string][]string{"paidStates": {fmt.Sprint("Blue ", i)},
+			"secret": {fmt.Sprint("Blue ", i)}})
 	}
 
 	for _, tt := range []struct {

@@ -1,14 +1,15 @@
 // Package snapshot keeps what is known of a database, so that it has one owner.
 //
-// A [Snapshot] is the state of one database as one caller may see it: under one policy, for one scope, at one version of its
-// schema. Its [Key] says which. It does not change: another version is another Snapshot, and another caller has another key.
+// A [Snapshot] is the state of one database as one caller may see it: under one policy, for one scope, at one version
+// of its schema. Its [Key] says which. It does not change: another version is another Snapshot, and another caller has
+// another key.
 //
-// A package that computes something of a snapshot declares a [Derived] part: the catalog, the schema, rows for prompts, texts,
-// an index. The part is computed when it is first asked for, once, and all who ask for it share it. How far it is shared, its
-// Reach says: a part that may hold values of rows belongs to a scope and is never seen by another.
+// A package that computes something of a snapshot declares a [Derived] part: the catalog, the schema, rows for prompts,
+// texts, an index. The part is computed when it is first asked for, once, and all who ask for it share it. How far it
+// is shared, its Reach says: a part that may hold values of rows belongs to a scope and is never seen by another.
 //
-// One [Store] keeps the parts of all snapshots of a database: under one lock and within one bound in bytes. The package asks
-// nothing of a database and of a model.
+// One [Store] keeps the parts of all snapshots of a database: under one lock and within one bound in bytes. The package
+// asks nothing of a database and of a model.
 package snapshot
 
 import (
@@ -52,8 +53,8 @@ func (k Key) within(r Reach) Key {
 	return k
 }
 
-// Snapshot is one state of a database. [Store.At] makes one. It is immutable and safe for concurrent use; a nil one keeps
-// nothing.
+// Snapshot is one state of a database. [Store.At] makes one. It is immutable and safe for concurrent use; a nil one
+// keeps nothing.
 type Snapshot struct {
 	Key    Key
 	Schema *schema.Schema // the tables that may be read, as prompts show them; nil where only other parts are asked for
@@ -61,8 +62,8 @@ type Snapshot struct {
 	store *Store
 }
 
-// Named returns the snapshot in which s is the schema, which calls and describes the tables in another way. names tells it from
-// other ways; with "" it is that of the database.
+// Named returns the snapshot in which s is the schema, which calls and describes the tables in another way. names tells
+// it from other ways; with "" it is that of the database.
 func (s *Snapshot) Named(names string, shown *schema.Schema) *Snapshot {
 	named := *s
 	named.Key.Names, named.Schema = names, shown
@@ -78,8 +79,8 @@ func (s *Snapshot) As(policy, scope string) *Snapshot {
 	return &other
 }
 
-// For returns the snapshot if shown outlives the question: it is Schema, or a part that is a schema. It returns nil for a schema
-// that was made for one question. No later question could find a part under the address of such a schema.
+// For returns the snapshot if shown outlives the question: it is Schema, or a part that is a schema. It returns nil for
+// a schema that was made for one question. No later question could find a part under the address of such a schema.
 func (s *Snapshot) For(shown *schema.Schema) *Snapshot {
 	if s == nil || shown == s.Schema || s.store.has(shown) {
 		return s
@@ -87,21 +88,22 @@ func (s *Snapshot) For(shown *schema.Schema) *Snapshot {
 	return nil
 }
 
-// Derived is a kind of part that a package computes of snapshots: a T for each K, which says of what; struct{} where there is
-// one for each snapshot. It is declared once, as a variable of the package: its address tells kinds apart.
+// Derived is a kind of part that a package computes of snapshots: a T for each K, which says of what; struct{} where
+// there is one for each snapshot. It is declared once, as a variable of the package: its address tells kinds apart.
 type Derived[K comparable, T any] struct {
 	Reach Reach
 	// Size estimates the bytes of a part, with what it alone refers to. nil: 256.
 	Size func(K, T) int
-	// Needed says that no question can be asked without the part. It goes when its snapshot is not in use any more, whatever
-	// its size.
+	// Needed says that no question can be asked without the part. It goes when its snapshot is not in use any more,
+	// whatever its size.
 	Needed bool
 }
 
-// Of returns a part, and has derive compute it if it is not kept. One caller computes it at a time; the others wait for it, no
-// longer than their contexts, and share it. What derive returns is not changed by anybody. After an error nothing is kept, and
-// the next caller computes it. A nil s keeps nothing.
-func (d *Derived[K, T]) Of(ctx context.Context, s *Snapshot, k K, derive func(context.Context) (T, error)) (part T, err error) {
+// Of returns a part, and has derive compute it if it is not kept. One caller computes it at a time; the others wait for
+// it, no longer than their contexts, and share it. What derive returns is not changed by anybody. After an error
+// nothing is kept, and the next caller computes it. A nil s keeps nothing.
+func (d *Derived[K, T]) Of(ctx context.Context, s *Snapshot, k K, derive func(context.Context) (T, error)) (part T,
+	err error) {
 	if s == nil {
 		return derive(ctx)
 	}

@@ -53,7 +53,8 @@ func TestReach(t *testing.T) {
 			}
 		}
 		got := map[string]bool{}
-		for name, kind := range map[string]*snapshot.Derived[string, string]{"rows": rows, "texts": texts, "catalog": catalog} {
+		for name, kind := range map[string]*snapshot.Derived[string, string]{"rows": rows, "texts": texts,
+			"catalog": catalog} {
 			part, err := kind.Of(t.Context(), other, "x", fixed("other"))
 			if got[name] = part == "first"; err != nil {
 				t.Fatal(err)
@@ -132,7 +133,9 @@ func TestSingleFlight(t *testing.T) {
 func TestFailed(t *testing.T) {
 	var store snapshot.Store
 	s, failed := store.At(snapshot.Key{}, nil), errors.New("failed")
-	if _, err := rows.Of(t.Context(), s, "x", func(context.Context) (string, error) { return "half", failed }); !errors.Is(err, failed) {
+	if _, err := rows.Of(t.Context(), s, "x", func(context.Context) (string, error) {
+		return "half", failed
+	}); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	func() {
@@ -156,7 +159,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestBound: what was not used for the longest time goes first; what the snapshot in use needs stays and does not count.
+// TestBound: what was not used for the longest time goes first; what the snapshot in use needs stays and does not
+// count.
 func TestBound(t *testing.T) {
 	const room = 10_000
 	store := snapshot.Store{Bytes: room}

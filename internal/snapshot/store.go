@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// Store keeps the parts of the snapshots of one database. Those that were not used for the longest time go first. The zero
-// Store is empty and ready for use. Safe for concurrent use.
+// Store keeps the parts of the snapshots of one database. Those that were not used for the longest time go first. The
+// zero Store is empty and ready for use. Safe for concurrent use.
 type Store struct {
 	// Bytes bounds the parts that are kept, beside those that are Needed for the snapshot in use; 0 means 128 MiB. Set it
 	// before the first use.
@@ -26,7 +26,8 @@ type Store struct {
 	schemas map[*schema.Schema]int // how many parts are a schema
 }
 
-// defaultBytes holds the rows, texts and indexes of some hundred scopes, or the schemas of some policies at 10,000 tables.
+// defaultBytes holds the rows, texts and indexes of some hundred scopes, or the schemas of some policies at 10,000
+// tables.
 const defaultBytes = 128 << 20
 
 // place is the key of a part: the snapshot, as far as the part heeds it, its kind, and of what it is.
@@ -133,14 +134,15 @@ func (s *Store) has(shown *schema.Schema) bool {
 	return s.schemas[shown] > 0
 }
 
-// trim drops what was not used for the longest time until the rest is within the bound. What the snapshot in use needs stays
-// and does not count, and so does the part that was just kept.
+// trim drops what was not used for the longest time until the rest is within the bound. What the snapshot in use needs
+// stays and does not count, and so does the part that was just kept.
 func (s *Store) trim(inUse Key, kept *list.Element) {
 	over := s.size - cmp.Or(s.Bytes, defaultBytes)
 	stays := map[Key]bool{}
 	for k, bytes := range s.needed {
 		// Of a part without a version it is not known which snapshot is in use.
-		if stays[k] = inUse.Version == "" || k == inUse || k == inUse.within(OfPolicy) || k == inUse.within(OfDatabase); stays[k] {
+		if stays[k] = inUse.Version == "" || k == inUse || k == inUse.within(OfPolicy) ||
+			k == inUse.within(OfDatabase); stays[k] {
 			over -= bytes
 		}
 	}

@@ -58,8 +58,8 @@ func (s *Snapshot) unnamed() *Snapshot {
 	return s.Named("", s.Schema)
 }
 
-// KeepTexts adds the distinct texts of a table, by column, the frequent ones first; nil: those that its profile holds. The
-// first call for a table counts.
+// KeepTexts adds the distinct texts of a table, by column, the frequent ones first; nil: those that its profile holds.
+// The first call for a table counts.
 func (s *Snapshot) KeepTexts(table *schema.Table, columns map[string][]string) {
 	if s == nil {
 		return
@@ -153,8 +153,8 @@ func (s *Snapshot) HasTexts() bool {
 	return ok
 }
 
-// Words returns the stored texts of the columns that shown has. Where none were kept, they are those that the profiles of
-// shown hold, and all of its columns are read for them.
+// Words returns the stored texts of the columns that shown has. Where none were kept, they are those that the profiles
+// of shown hold, and all of its columns are read for them.
 func (s *Snapshot) Words(shown *schema.Schema) Words {
 	if t, ok := stored.Known(s.unnamed(), struct{}{}); ok {
 		return Words{t, shown, s.namesFor(shown)}
@@ -232,7 +232,8 @@ func (w Words) having(key, question string) (list []Stored) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Stored) int {
-		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Value, b.Value))
 	})
 	return list
 }
@@ -272,7 +273,8 @@ func (w Words) shows(s Stored) bool {
 	return ok && !c.Sensitive
 }
 
-// All returns the texts of a column that has at most eight, the frequent ones first; nil: it has more, or was not profiled.
+// All returns the texts of a column that has at most eight, the frequent ones first; nil: it has more, or was not
+// profiled.
 func (w Words) All(table schema.TableName, column string) []string {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
@@ -344,6 +346,7 @@ func stemsOf(text string) []string {
 }
 
 // letters are Latin letters with the plain ones that people type for them.
-var letters = strings.NewReplacer(strings.Fields("à a á a â a ã a ä a å a ā a ă a ą a ç c ć c č c ď d è e é e ê e ë e " +
+var letters = strings.NewReplacer(strings.Fields("à a á a â a ã a ä a å a ā a ă a ą a ç c ć c č c ď d è e é e ê e ë " +
+	"e " +
 	"ē e ė e ę e ě e ğ g ì i í i î i ï i ī i į i ı i ł l ñ n ń n ň n ò o ó o ô o õ o ö o ø o ő o ř r ś s š s ş s ș s " +
 	"ß ss ť t ț t ù u ú u û u ü u ū u ů u ű u ý y ÿ y ź z ż z ž z æ ae œ oe")...)

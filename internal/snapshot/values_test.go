@@ -15,7 +15,8 @@ import (
 
 // heroes is a schema whose columns store heroTexts.
 var heroes = &schema.Schema{Tables: []schema.Table{
-	{Name: "heroes", Columns: []schema.Column{{Name: "name"}, {Name: "first"}, {Name: "eyes"}, {Name: "mail"}, {Name: "secret", Sensitive: true}}},
+	{Name: "heroes", Columns: []schema.Column{{Name: "name"}, {Name: "first"}, {Name: "eyes"}, {Name: "mail"},
+		{Name: "secret", Sensitive: true}}},
 	{Name: "cities", Columns: []schema.Column{{Name: "name"}, {Name: "code"}}},
 }}
 
@@ -46,7 +47,8 @@ func TestNamedTexts(t *testing.T) {
 	for _, tt := range []struct{ why, question, want string }{
 		{"small letters, in two columns", "who has blue eyes?", "cities.name=Blue heroes.eyes=Blue"},
 		{"a longer text of its column", "who has pale blue eyes?", "heroes.eyes=Pale blue cities.name=Blue"},
-		{"a longer text of another column hides nothing", "What of Bruno Senna's races?", "heroes.name=Bruno Senna heroes.first=Bruno"},
+		{"a longer text of another column hides nothing", "What of Bruno Senna's races?",
+			"heroes.name=Bruno Senna heroes.first=Bruno"},
 		{"York is a part of New York there", "flights to new york", "cities.name=New York"},
 		{"without an accent", "Where is CHLOE?", "heroes.name=Chloë"},
 		{"other forms of a hyphen", "t shirts", "heroes.name=T-Shirt"},
@@ -130,7 +132,8 @@ func TestTextsOfProfiles(t *testing.T) {
 	}
 	s.KeepTexts(&schema.Table{Name: "heroes"}, map[string][]string{"eyes": {"Blue"}})
 	s.KeepTexts(&schema.Table{Name: "cities"}, map[string][]string{"name": {"Oslo"}})
-	golden.Equal(t, []string{"cities.name=Oslo"}, told(s.Words(profiled).Named("blue in Oslo")), "a table that is added later")
+	golden.Equal(t, []string{"cities.name=Oslo"}, told(s.Words(profiled).Named("blue in Oslo")),
+		"a table that is added later")
 }
 
 // TestTextsBound: no more texts of a column than MostTexts, and of all tables no more than 64 MiB.
@@ -143,7 +146,8 @@ func TestTextsBound(t *testing.T) {
 	}
 	s.KeepTexts(&schema.Table{Name: "heroes"}, map[string][]string{"name": many})
 	first, last := many[snapshot.MostTexts-1], many[snapshot.MostTexts]
-	golden.Equal(t, []string{"heroes.name=" + first}, told(s.Words(heroes).Named(first+" "+last)), "the last one that is stored")
+	golden.Equal(t, []string{"heroes.name=" + first}, told(s.Words(heroes).Named(first+" "+last)),
+		"the last one that is stored")
 	long := strings.Repeat("x", 60)
 	var group sync.WaitGroup
 	for i := range 400 {
@@ -168,18 +172,23 @@ func TestIsContact(t *testing.T) {
 		"ada@example.com": true, " a.b+c@x.co.uk ": true, "Ada Lee <ada@example.com>": true, "mailto:ada@example.com": true,
 		// Phone numbers.
 		"+49 30 1234567": true, "(212) 555-0100": true, "212-555-0100": true, "212.555.0100": true, "212 5550100": true,
-		"030/1234567": true, "0171-1234567": true, "0044 20 7946 0958": true, "00491711234567": true, "06 12 34 56 78": true, "03 9520 4555": true,
+		"030/1234567": true, "0171-1234567": true, "0044 20 7946 0958": true, "00491711234567": true, "06 12 34 56 78": true,
+		"03 9520 4555":     true,
 		"001 415 555 0199": true,
 		// Words, and text with an @.
-		"Ada": false, "a@b": false, "at @ home": false, "left-pad@1.3.0": false, "@scope/part@1.2.3": false, "x@10.0.0.1": false,
+		"Ada": false, "a@b": false, "at @ home": false, "left-pad@1.3.0": false, "@scope/part@1.2.3": false,
+		"x@10.0.0.1":                   false,
 		"https://example.com/@ada.lee": false,
 		// Ids and codes.
-		"12345": false, "1234567890": false, "0000123456": false, "0012345678": false, "978-3-16-148410-0": false, "123-45-6789": false,
+		"12345": false, "1234567890": false, "0000123456": false, "0012345678": false, "978-3-16-148410-0": false,
+		"123-45-6789":                 false,
 		"DE89 3704 0044 0532 0130 00": false, "GB33BUKB20201555555555": false, "550e8400-e29b-41d4-a716-446655440000": false,
 		// Order numbers.
-		"SO-2024-00017": false, "2024-000123": false, "0001-00001234": false, "001-2024-0001": false, "10107": false, "123-1234567-1234567": false,
+		"SO-2024-00017": false, "2024-000123": false, "0001-00001234": false, "001-2024-0001": false, "10107": false,
+		"123-1234567-1234567": false,
 		// Dates and times.
-		"2024-04-01": false, "2024-04-01 10:00:00": false, "20240401": false, "01.04.2024": false, "2024-W14": false, "+02:00": false,
+		"2024-04-01": false, "2024-04-01 10:00:00": false, "20240401": false, "01.04.2024": false, "2024-W14": false,
+		"+02:00": false,
 		// Prices, measures, versions, addresses of machines.
 		"+1": false, "10.5": false, "1.234.567,89": false, "1 234 567.89": false, "121.4737021": false, "-121.4737021": false,
 		"10.4.1": false, "2024.11.0": false, "1.2.3-4567": false, "192.168.0.1": false, "(12)": false,
@@ -208,10 +217,13 @@ func TestAllTexts(t *testing.T) {
 	}{
 		{"eight texts", &schema.Table{Name: "heroes"}, map[string][]string{"eyes": eight}, "eyes", eight},
 		{"nine texts", &schema.Table{Name: "heroes"}, map[string][]string{"eyes": append(eight, "i")}, "eyes", nil},
-		{"an address among them", &schema.Table{Name: "heroes"}, map[string][]string{"mail": {"none", "ada@example.com"}}, "mail", nil},
-		{"a long text", &schema.Table{Name: "heroes"}, map[string][]string{"name": {strings.Repeat("long ", 9)}}, "name", nil},
+		{"an address among them", &schema.Table{Name: "heroes"}, map[string][]string{"mail": {"none", "ada@example.com"}},
+			"mail", nil},
+		{"a long text", &schema.Table{Name: "heroes"}, map[string][]string{"name": {strings.Repeat("long ", 9)}}, "name",
+			nil},
 		{"a sensitive column", &schema.Table{Name: "heroes"}, map[string][]string{"secret": {"x"}}, "secret", nil},
-		{"a column that the schema does not show", &schema.Table{Name: "heroes"}, map[string][]string{"hidden": {"x"}}, "hidden", nil},
+		{"a column that the schema does not show", &schema.Table{Name: "heroes"}, map[string][]string{"hidden": {"x"}},
+			"hidden", nil},
 		{"a profile with all values", part, nil, "name", []string{"Oslo", "Bergen"}},
 		{"a profile with two of 900 values", part, nil, "code", nil},
 	} {

@@ -35,8 +35,8 @@ type SelectItem struct {
 	Aggregates []string
 }
 
-// Select is one SELECT of a statement, nested ones and the arms of a UNION included. Clauses are texts as written, without
-// their keyword; "" where there is none.
+// Select is one SELECT of a statement, nested ones and the arms of a UNION included. Clauses are texts as written,
+// without their keyword; "" where there is none.
 type Select struct {
 	Text     string // the whole SELECT
 	Pos      int    // byte offset of Text

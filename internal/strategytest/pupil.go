@@ -38,7 +38,9 @@ func (p *Pupil) Complete(_ context.Context, req llm.Request) (llm.Response, erro
 		p.asked[kind]++
 		return of[min(p.asked[kind], len(of))-1]
 	}
-	text := Reply(req.Purpose, func() string { return next("scope", p.Scopes) }, func() string { return next("sql", p.Statements) })
+	text := Reply(req.Purpose, func() string { return next("scope", p.Scopes) }, func() string {
+		return next("sql", p.Statements)
+	})
 	return llm.Response{Text: text, StopReason: llm.StopEnd}, nil
 }
 

@@ -59,7 +59,8 @@ const (
 	ScopeOne  = "Tables: customers"
 	ScopeBoth = "Tables: customers, orders\nJoins: orders.customer_id = customers.id"
 	InUSA     = "customers.country = 'USA'"
-	Ordered   = "SELECT DISTINCT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE c.country = 'USA'"
+	Ordered   = "SELECT DISTINCT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id " +
+		"WHERE c.country = 'USA'"
 )
 
 // USATask is a question that USA answers.
@@ -223,9 +224,11 @@ func Written(messages []llm.Message) string {
 // CheckPrompts holds the prompts of a strategy, for one question about superheroes, to the golden file of that name.
 func CheckPrompts(t *testing.T, s strategy.Strategy, file string) {
 	t.Helper()
-	const sql = "SELECT count(*) FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id WHERE p.publisher_name = 'Kiosk'"
-	script := &llmtest.Script{Rules: append(Phases("Tables: superhero, publisher\nJoins: superhero.publisher_id = publisher.id",
-		"publisher.publisher_name = 'Kiosk'", sql), Always("generate", sql))}
+	const sql = "SELECT count(*) FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id " +
+		"WHERE p.publisher_name = 'Kiosk'"
+	script := &llmtest.Script{
+		Rules: append(Phases("Tables: superhero, publisher\nJoins: superhero.publisher_id = publisher.id",
+			"publisher.publisher_name = 'Kiosk'", sql), Always("generate", sql))}
 	out, err := s.Generate(t.Context(), Asking(Heroes(t), script), strategy.Task{
 		Question: "How many superheroes did Kiosk publish?",
 		Evidence: "published by Kiosk refers to publisher_name = 'Kiosk'",
@@ -243,9 +246,11 @@ func CheckPrompts(t *testing.T, s strategy.Strategy, file string) {
 	golden.Check(t, file, b.String())
 }
 
-// SameWhateverTheLatency answers one question thirty times, with replies that come in any order: outcome, report, error and
-// trace are the same. models makes the models of one time; workers are values of Env.Concurrency, none: that of env.
-func SameWhateverTheLatency(t *testing.T, s strategy.Strategy, env *strategy.Env, task strategy.Task, models func() []llm.Model, workers ...int) {
+// SameWhateverTheLatency answers one question thirty times, with replies that come in any order: outcome, report, error
+// and trace are the same. models makes the models of one time; workers are values of Env.Concurrency, none: that of
+// env.
+func SameWhateverTheLatency(t *testing.T, s strategy.Strategy, env *strategy.Env, task strategy.Task,
+	models func() []llm.Model, workers ...int) {
 	t.Helper()
 	first := ""
 	for seed := range 30 {

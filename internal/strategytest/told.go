@@ -18,7 +18,8 @@ func Told(out *strategy.Outcome, err error) string {
 	ballot := out.Ballot
 	fmt.Fprintf(&b, "%s\n%.3f, %d saved: %s\n", out.SQL, out.Confidence, out.Saved, ballot.Explain())
 	for _, c := range ballot.Clusters {
-		fmt.Fprintf(&b, "  cluster %v, best %d, weight %.3g, share %.3g, score %.3g: %s\n", c.Members, c.Best, c.Weight, c.Share, c.Score, c.SQL)
+		fmt.Fprintf(&b, "  cluster %v, best %d, weight %.3g, share %.3g, score %.3g: %s\n", c.Members, c.Best, c.Weight,
+			c.Share, c.Score, c.SQL)
 	}
 	for _, a := range ballot.Abstained {
 		fmt.Fprintf(&b, "  no vote %d: %s\n", a.Candidate, a.Why)

@@ -73,7 +73,8 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 	s.sorted, s.ranks = s.sorting(), ranking.MatchString(sql)
 	for i, name := range s.Columns {
 		it := s.facts.items[i]
-		c := column{name: name, item: s.outline.Items[i].Text, Texts: s.Texts(i), key: it.column.keyFor(), span: it.span, flag: s.flagOf(i, it)}
+		c := column{name: name, item: s.outline.Items[i].Text, Texts: s.Texts(i), key: it.column.keyFor(), span: it.span,
+			flag: s.flagOf(i, it)}
 		if c.percent = s.isPercent(i, c); !s.Types[i].Share && computed.MatchString(c.item) {
 			c.Texts = s.round(i)
 		} else {
@@ -115,8 +116,8 @@ func (s *answer) joinMonths() {
 	}
 }
 
-// joinNames makes one column of the two names by which figures are grouped: "Ann / books", and "Ann Lee" of a first and a
-// last name.
+// joinNames makes one column of the two names by which figures are grouped: "Ann / books", and "Ann Lee" of a first and
+// a last name.
 func (s *answer) joinNames() {
 	if !s.known || len(s.facts.measures) == 0 {
 		return
@@ -225,12 +226,13 @@ func (s answer) round(column int) result.Texts {
 	return s.Texts(column)
 }
 
-// Words of statements that leave rows out, LIMIT and FETCH aside, and those of windows over some of the rows, and of running totals, which
-// compare columns by <.
+// Words of statements that leave rows out, LIMIT and FETCH aside, and those of windows over some of the rows, and of
+// running totals, which compare columns by <.
 var (
 	limiting = regexp.MustCompile(`(?i)\b(offset|top|sample|tablesample|rownum|rowcount|qualify)\b`)
 	limit    = regexp.MustCompile(`(?i)\b(limit|fetch)\b`)
-	ranking  = regexp.MustCompile("(?i)\\bover\\b\\s*(?:[^\\s(]|\\(\\s*[^\\s)])|[a-z_]\\w*[\"`]?\\s*[<>]=?\\s*[\"`]?[a-z_]\\w*[\"`]?\\.")
+	ranking  = regexp.MustCompile("(?i)\\bover\\b\\s*(?:[^\\s(]|\\(\\s*[^\\s)])|" +
+		"[a-z_]\\w*[\"`]?\\s*[<>]=?\\s*[\"`]?[a-z_]\\w*[\"`]?\\.")
 )
 
 // firstRows reports whether a limit keeps the first rows of the outer order, and nothing else leaves rows out.
@@ -240,7 +242,8 @@ func (s answer) firstRows() bool {
 			return false
 		}
 	}
-	return (s.outline.Limit || s.facts.limit != "") && len(s.outline.SetOps) == 0 && !limiting.MatchString(s.statement.SQL())
+	return (s.outline.Limit || s.facts.limit != "") && len(s.outline.SetOps) == 0 &&
+		!limiting.MatchString(s.statement.SQL())
 }
 
 // sortTerm is a term of ORDER BY without its direction.
@@ -265,7 +268,8 @@ func unquoted(name string) string { return strings.Trim(name, "\"`[]") }
 
 var shareName = regexp.MustCompile(`(?i)(^|[_ ])(pct|perc|percent|percentage|share|rate|ratio|fraction|proportion)([_ ]|$)`)
 
-// isPercent reports whether figures are parts of a hundred, or of one. It marks those of one that the statement alone shows.
+// isPercent reports whether figures are parts of a hundred, or of one. It marks those of one that the statement alone
+// shows.
 func (s answer) isPercent(i int, c column) bool {
 	if !c.Numeric || c.item == "" {
 		return false
@@ -313,8 +317,8 @@ func (s answer) label(i int, v any) string {
 	return label(v)
 }
 
-// plainGroup reports whether figures are grouped by the whole numbers of a column, as of floors, which are not parts of a
-// time.
+// plainGroup reports whether figures are grouped by the whole numbers of a column, as of floors, which are not parts of
+// a time.
 func (s answer) plainGroup(i int, it item) bool {
 	more := func(row []any) bool { return truthOf(row[i]) == "" } // than 0 and 1, which may say yes and no
 	plain := it.measure == nil && it.span == "" && it.column.name != "" && len(s.facts.measures) > 0
@@ -402,7 +406,8 @@ func (s answer) counts(i int) (rows string, ok bool) {
 
 var countOf = regexp.MustCompile(`(?i)^count\s*\((\s*\*\s*|[\w."` + "`" + `\s]+)\)$`)
 
-// addsUp reports whether the counts of a column are the parts of a whole: of one table, of which no row is left out or repeated.
+// addsUp reports whether the counts of a column are the parts of a whole: of one table, of which no row is left out or
+// repeated.
 func (s answer) addsUp(i int) bool {
 	if s.limited || s.outline.Having || len(s.outline.SetOps) > 0 || s.ranks {
 		return false
@@ -412,15 +417,17 @@ func (s answer) addsUp(i int) bool {
 	}
 	selects := s.statement.Selects()
 	return !s.known && len(selects) == 1 && len(selects[0].Tables) == 1 && !selects[0].Distinct && len(s.Columns) == 2 &&
-		len(selects[0].GroupBy) == 1 && countOf.MatchString(s.columns[i].item) && !strings.Contains(strings.ToUpper(s.columns[i].item), "DISTINCT")
+		len(selects[0].GroupBy) == 1 && countOf.MatchString(s.columns[i].item) &&
+		!strings.Contains(strings.ToUpper(s.columns[i].item), "DISTINCT")
 }
 
 // keyed is the name of a column whose numbers name something, and are no amounts.
-var keyed = regexp.MustCompile(`(?i)(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
-	`year|quarter|month|week|day|hour)$|[a-z]I[Dd]$`)
+var keyed = regexp.MustCompile(
+	`(?i)(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
+		`year|quarter|month|week|day|hour)$|[a-z]I[Dd]$`)
 
-// roles finds the one column that names the rows, and the one with the figures that order them, or the first one. Keys count for neither.
-// ok is false where there are other columns, and where two rows have one name.
+// roles finds the one column that names the rows, and the one with the figures that order them, or the first one. Keys
+// count for neither. ok is false where there are other columns, and where two rows have one name.
 func (s answer) roles() (by, of int, ok bool) {
 	by, of = -1, -1
 	year, key := -1, -1 // or another part of a time, as a number
@@ -504,7 +511,8 @@ func (s answer) kind(column int) int {
 var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z_ ]{2,39}$`)
 
 // percentWords are names of columns of percentages.
-var percentWords = strings.NewReplacer("percentage", "percentage", "percent", "percentage", "pct", "percentage", "perc", "percentage")
+var percentWords = strings.NewReplacer("percentage", "percentage", "percent", "percentage", "pct", "percentage", "perc",
+	"percentage")
 
 // called is the name of a column in words; "" where it says nothing.
 func (s answer) called(i int) string {

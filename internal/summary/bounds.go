@@ -112,7 +112,8 @@ func (r *reader) since(v value, op, ago string) condition {
 	return c
 }
 
-// daily reports whether a column has days, by its name. For a column that may have times, a text shows the time of its bounds.
+// daily reports whether a column has days, by its name. For a column that may have times, a text shows the time of its
+// bounds.
 func (c columnRef) daily() bool {
 	return c.stamp.is && c.stamp.unit == "date" || dayName.MatchString(c.words)
 }

@@ -101,7 +101,8 @@ func (t *table) rows() string {
 // is reports whether words name the rows of a table.
 func (t *table) is(base string) bool {
 	alike := len(base) > 3 && strings.HasPrefix(t.one, base) && len(t.one)-len(base) < 3
-	return base != "" && (alike || base == t.many || strings.ReplaceAll(base, " ", "") == strings.ReplaceAll(t.one, " ", ""))
+	return base != "" && (alike || base == t.many || strings.ReplaceAll(base, " ", "") == strings.ReplaceAll(t.one, " ",
+		""))
 }
 
 // may reports whether words may name the rows of a table: items are order items.
@@ -138,7 +139,8 @@ func (c columnRef) keyBase() string { return keyTail.ReplaceAllString(c.words, "
 
 // isKey reports whether a column has the name of the key of its table t, or of a reference to it.
 func (c columnRef) isKey(t *table) bool {
-	return t != nil && (c.of == t && keyOf(c.name, t) || c.of != t && c.keyBase() != c.words && (t.may(c.keyBase()) || t.role == c.keyBase()))
+	return t != nil && (c.of == t && keyOf(c.name, t) || c.of != t && c.keyBase() != c.words &&
+		(t.may(c.keyBase()) || t.role == c.keyBase()))
 }
 
 // base returns the word for the rows that a column refers to: "customer" of customer_id. "": it refers to nothing.
@@ -173,14 +175,16 @@ type stamp struct {
 var (
 	stampTail = regexp.MustCompile(`^(.*?) ?\b(at|on|date|time|timestamp|datetime|day)$`)
 	plainTime = regexp.MustCompile(`^(check ?in|check ?out|deadline|birthday)$`) // a date, or one with its time
-	pastVerb  = regexp.MustCompile(`(^| )(\w+ed|taken|written|given|chosen|eaten|driven|born|paid|sent|sold|made|held|met|built|` +
-		`bought|left|won|begun|done|seen|said)$`)
+	pastVerb  = regexp.MustCompile(
+		`(^| )(\w+ed|taken|written|given|chosen|eaten|driven|born|paid|sent|sold|made|held|met|built|` +
+			`bought|left|won|begun|done|seen|said)$`)
 	flagVerb   = regexp.MustCompile(`^(is|was|are) `)
 	adjectives = words.Set(`vip active inactive open paid unpaid public private primary available full empty new valid
 		invalid hidden online remote urgent free done current final external internal manual automatic chronic acute
 		foreign legal present absent late overdue confidential optional mandatory required billable taxable
 		refundable renewable recurring visible reusable fragile perishable vegan vegetarian organic alive pregnant`)
-	nominals = words.Pairs(`expires expiry created creation updated update modified change changed change paid payment hired hire shipped
+	nominals = words.Pairs(
+		`expires expiry created creation updated update modified change changed change paid payment hired hire shipped
 		shipping visited visit ordered order booked booking deleted deletion cancelled cancellation canceled
 		cancellation started start ended end closed closing opened opening registered registration signed signing
 		received receipt delivered delivery admitted admission discharged discharge born birth published publication
@@ -278,7 +282,8 @@ func (c columnRef) flag() (f flag) {
 	return f
 }
 
-// isAdjective reports whether the name of a column says something of its rows, and is no noun: is_active, joined, last_seen.
+// isAdjective reports whether the name of a column says something of its rows, and is no noun: is_active, joined,
+// last_seen.
 func (c columnRef) isAdjective() bool {
 	return c.flag() != (flag{}) && nounless.MatchString(c.words)
 }
@@ -286,10 +291,11 @@ func (c columnRef) isAdjective() bool {
 var nounless = regexp.MustCompile(`^(has|is|was|are|last|first|most|not|in|on|newly|recently|previously|fully|already|ever|never) |^\S+$`)
 
 // person is a noun that rows may be.
-var person = regexp.MustCompile(`^(member|manager|admin|administrator|student|patient|customer|user|owner|driver|leader|founder|partner|teacher|` +
-	`smoker|donor|volunteer|subscriber|buyer|seller|supplier|vendor|employee|trainee|intern|contractor|parent|supervisor|doctor|nurse|player|` +
-	`captain|tourist|bug|defect|emergency|duplicate|` +
-	`bounce|holiday|weekend|gift|refund|return|bot|guest|visitor|tenant|lecturer|professor|director|veteran|orphan)$`)
+var person = regexp.MustCompile(
+	`^(member|manager|admin|administrator|student|patient|customer|user|owner|driver|leader|founder|partner|teacher|` +
+		`smoker|donor|volunteer|subscriber|buyer|seller|supplier|vendor|employee|trainee|intern|contractor|parent|supervisor|doctor|nurse|player|` +
+		`captain|tourist|bug|defect|emergency|duplicate|` +
+		`bounce|holiday|weekend|gift|refund|return|bot|guest|visitor|tenant|lecturer|professor|director|veteran|orphan)$`)
 
 // says reports that the column is true, or is not, where its rows are named: "that are active" has "active".
 func (f flag) says(of string, yes bool) (phrase string, at place) {

@@ -12,7 +12,8 @@ import (
 )
 
 func ExampleSentence() {
-	sql := "SELECT country, sum(amount) FROM payments WHERE paid_on >= '2024-01-01' AND paid_on < '2025-01-01' GROUP BY country ORDER BY 2 DESC"
+	sql := "SELECT country, sum(amount) FROM payments WHERE paid_on >= '2024-01-01' AND paid_on < '2025-01-01' " +
+		"GROUP BY country ORDER BY 2 DESC"
 	fmt.Println(summary.Sentence(sqltext.SQLite(), sql))
 	// Output:
 	// Total amount of payments in 2024 by country; highest first.
@@ -23,7 +24,8 @@ func ExampleFound() {
 		Columns: []string{"country", "n"},
 		Rows:    [][]any{{"Germany", int64(412)}, {"France", int64(300)}, {"Spain", int64(88)}},
 	}
-	fmt.Println(summary.Found(sqltext.SQLite(), "SELECT country, count(*) AS n FROM customers GROUP BY country", rows, time.Time{}, nil, false))
+	fmt.Println(summary.Found(sqltext.SQLite(), "SELECT country, count(*) AS n FROM customers GROUP BY country", rows,
+		time.Time{}, nil, false))
 	// Output:
 	// Germany has the most: 412 of 800 (52 %), then France with 300.
 }

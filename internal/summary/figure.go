@@ -47,7 +47,8 @@ func share(part, whole float64) string {
 	}
 }
 
-// change says how a value became another one: "up 2.5 %". It is "" where a percentage says nothing, and where both are about the same.
+// change says how a value became another one: "up 2.5 %". It is "" where a percentage says nothing, and where both are
+// about the same.
 func change(from, to float64) string {
 	if from <= 0 || to < 0 {
 		return ""

@@ -19,12 +19,12 @@ import (
 //	Highest in August 2024: 2,138,816.40; up 2.5 % from January to December 2024. figures over time
 //	There are no customers without orders.                                        no row
 //
-// It is "" for every other shape, and where the rows do not carry the sentence: nothing is called highest of rows that a limit
-// cut, and a share needs parts that add up. A change needs two periods that the statement's own bounds
-// make whole, and that ended before now and before the last day of the data. largest returns the largest value of a column of a
-// table; it is nil where none is known, as the function may be. tied reports that a row behind a limit of the statement is equal in
-// the order to the last row before it: no row is then called the only first one. It calls no model. The figures are those of t with
-// commas and one scale. Safe for concurrent use.
+// It is "" for every other shape, and where the rows do not carry the sentence: nothing is called highest of rows that
+// a limit cut, and a share needs parts that add up. A change needs two periods that the statement's own bounds
+// make whole, and that ended before now and before the last day of the data. largest returns the largest value of a
+// column of a table; it is nil where none is known, as the function may be. tied reports that a row behind a limit of
+// the statement is equal in the order to the last row before it: no row is then called the only first one. It calls no
+// model. The figures are those of t with commas and one scale. Safe for concurrent use.
 func Found(
 	d sqltext.Dialect, sql string, t *result.Table, now time.Time, largest func(table, column string) any, tied bool,
 ) string {
@@ -210,8 +210,8 @@ func (s answer) single() string {
 	return capital(strings.Join(parts, "; ")) + "."
 }
 
-// compares reports whether a statement asks which row has the end of the times of the second of two columns: of each group, or by
-// its order and its limit. The texts have one form.
+// compares reports whether a statement asks which row has the end of the times of the second of two columns: of each
+// group, or by its order and its limit. The texts have one form.
 func (s answer) compares(i int) bool {
 	if len(s.Columns) != 2 || i != 1 || len(s.Rows) < 2 {
 		return false
@@ -226,7 +226,8 @@ func (s answer) compares(i int) bool {
 	return it.measure != nil && it.measure.moment || it.column.name != "" && s.sorted.item == i && s.limited
 }
 
-// valueNamed is a figure, or the end of a time, behind its name: "total amount: 431,843.50", "earliest date: 2 January 2023".
+// valueNamed is a figure, or the end of a time, behind its name: "total amount: 431,843.50", "earliest date: 2 January
+// 2023".
 func (s answer) valueNamed(i int, v any, sep string) string {
 	m, at := s.measureOf(i), spokenMoment(s.Types[i], v)
 	switch what := s.nameOf(i); {
@@ -246,7 +247,8 @@ func (s answer) align() {
 	for i, c := range s.columns {
 		one, m := &result.Table{Columns: []string{c.name}}, s.measureOf(i)
 		for j, v := range s.Rows[0] {
-			if o := s.measureOf(j); m != nil && o != nil && m.of.words != "" && m.of.words == o.of.words && !s.columns[j].percent {
+			if o := s.measureOf(j); m != nil && o != nil && m.of.words != "" && m.of.words == o.of.words &&
+				!s.columns[j].percent {
 				one.Rows = append(one.Rows, []any{v})
 			}
 		}

@@ -101,32 +101,43 @@ func TestFound(t *testing.T) {
 			rows(two, []any{"A", result.Decimal("301.5929592959295930")}, []any{"B", result.Decimal("300.0000000000000000")}),
 			"Highest average price: A, 301.59; then B, 300.00."},
 		{"percent", "SELECT name, 100.0 * sum(paid) / count(*) AS paid_pct FROM orders GROUP BY name",
-			rows([]string{"name", "paid_pct"}, []any{"A", 73.9}, []any{"B", 50.0}), "Highest paid percentage: A, 73.90 %; then B, 50.00 %."},
+			rows([]string{"name", "paid_pct"}, []any{"A", 73.9}, []any{"B", 50.0}),
+			"Highest paid percentage: A, 73.90 %; then B, 50.00 %."},
 		{"a share of one", "SELECT name, count(*) * 1.0 / (SELECT count(*) FROM o) AS share FROM o GROUP BY name LIMIT 9",
 			rows([]string{"name", "share"}, []any{"A", 0.5}, []any{"B", 0.25}), ""},
 		{"cents are no percentage", "SELECT name, sum(cents) * 100 AS price FROM o GROUP BY name",
-			rows([]string{"name", "price"}, []any{"A", int64(500)}, []any{"B", int64(200)}), "Highest price: A, 500; then B, 200."},
+			rows([]string{"name", "price"}, []any{"A", int64(500)}, []any{"B", int64(200)}),
+			"Highest price: A, 500; then B, 200."},
 		{"an offset", "SELECT name, total FROM customers ORDER BY total DESC LIMIT 2 OFFSET 2",
 			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
 		{"a limit inside", "SELECT name, total FROM (SELECT name, total FROM c ORDER BY name LIMIT 2) x ORDER BY total DESC",
 			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
-		{"the last ones of each", "SELECT name, total FROM (SELECT name, total, row_number() OVER (PARTITION BY k ORDER BY total) AS r FROM c) x WHERE r < 3",
+		{"the last ones of each", "SELECT name, total FROM (SELECT name, total, row_number() OVER (PARTITION BY k " +
+			"ORDER BY total) AS r FROM c) x WHERE r < 3",
 			rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)}), ""},
 		{"HAVING leaves groups out, so there is no share", byCountry + " HAVING count(*) > 1",
 			rows(two, []any{"Germany", int64(4)}, []any{"France", int64(2)}), "Germany has the most: 4, then France with 2."},
-		{"a flag", "SELECT is_active, count(*) FROM customers GROUP BY is_active", rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}),
+		{"a flag", "SELECT is_active, count(*) FROM customers GROUP BY is_active",
+			rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}),
 			"206 of 240 customers are active (86 %), 34 are not."},
-		{"numbers that are no flag", "SELECT floor, count(*) FROM rooms GROUP BY floor", rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}), ""},
+		{"numbers that are no flag", "SELECT floor, count(*) FROM rooms GROUP BY floor",
+			rows(one2, []any{int64(0), int64(34)}, []any{int64(1), int64(206)}), ""},
 		{"one row of figures", "SELECT min(price), max(price), avg(price) FROM products",
-			rows([]string{"a", "b", "c"}, []any{2.75, int64(110), 56.375}), "Lowest price: 2.75; highest price: 110.00; average price: 56.38."},
+			rows([]string{"a", "b", "c"}, []any{2.75, int64(110), 56.375}),
+			"Lowest price: 2.75; highest price: 110.00; average price: 56.38."},
 		{"one row of figures with a condition", "SELECT sum(amount), count(*) FROM payments WHERE method = 'card'",
-			rows([]string{"a", "b"}, []any{268.5, int64(3)}), "Where method is “card”: total amount 268.50, number of payments 3."},
-		{"two figures by a name", "SELECT method, sum(amount) AS total, count(*) AS payments FROM payments GROUP BY method ORDER BY total DESC",
+			rows([]string{"a", "b"}, []any{268.5, int64(3)}),
+			"Where method is “card”: total amount 268.50, number of payments 3."},
+		{"two figures by a name", "SELECT method, sum(amount) AS total, count(*) AS payments FROM payments GROUP BY method " +
+			"ORDER BY total DESC",
 			rows([]string{"method", "total", "payments"}, []any{"card", 20.5, int64(7)}, []any{"cash", 10.0, int64(9)}),
 			"Highest total amount: card, 20.50 (7 payments); then cash, 10.00."},
-		{"the latest", "SELECT max(ordered_at) FROM orders", rows(one, []any{"2024-11-16 11:34:00"}), "Latest order: 16 November 2024, 11:34."},
-		{"the latest of another event", "SELECT max(shipped_on) FROM orders", rows(one, []any{"2024-11-16"}), "Latest order shipped: 16 November 2024."},
-		{"the latest of some", "SELECT max(day) FROM sales s WHERE s.x IN (SELECT y FROM z WHERE f(y))", rows(one, []any{"2024-11-16"}), ""},
+		{"the latest", "SELECT max(ordered_at) FROM orders", rows(one, []any{"2024-11-16 11:34:00"}),
+			"Latest order: 16 November 2024, 11:34."},
+		{"the latest of another event", "SELECT max(shipped_on) FROM orders", rows(one, []any{"2024-11-16"}),
+			"Latest order shipped: 16 November 2024."},
+		{"the latest of some", "SELECT max(day) FROM sales s WHERE s.x IN (SELECT y FROM z WHERE f(y))",
+			rows(one, []any{"2024-11-16"}), ""},
 		{"who is first by a time", "SELECT name, hired_on FROM doctors ORDER BY hired_on LIMIT 1",
 			rows([]string{"name", "hired_on"}, []any{"Rosa", "2012-11-20"}), "Earliest doctor hired: Rosa, 20 November 2012."},
 
@@ -165,11 +176,13 @@ func TestFigures(t *testing.T) {
 		rows(two, []any{"Zed", int64(1)}, []any{"Bo", int64(1204)}, []any{"Ann", int64(998)}, []any{"Cy", int64(7)}),
 		rows(two), nil,
 	})
-	if diff := cmp.Diff([]string{"Ann 2,138,816.40, Bo 990.00", "Zed 1, Bo 1,204, Ann 998, …", "no rows", ""}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Ann 2,138,816.40, Bo 990.00", "Zed 1, Bo 1,204, Ann 998, …", "no rows", ""},
+		got); diff != "" {
 		t.Error(diff)
 	}
 	got = PreviewRows([]*result.Table{
-		rows([]string{"id", "name"}, []any{int64(1), "Ann"}, []any{int64(2), "Bo"}, []any{int64(3), "Cy"}, []any{int64(4), "Di"}),
+		rows([]string{"id", "name"}, []any{int64(1), "Ann"}, []any{int64(2), "Bo"}, []any{int64(3), "Cy"},
+			[]any{int64(4), "Di"}),
 		rows([]string{"id", "name"}, []any{int64(1), "Ann"}, []any{int64(2), "Bo"}, []any{int64(3), "Cy"}),
 	})
 	if diff := cmp.Diff([]string{"Ann, Bo, Di, …", "Ann, Bo, Cy"}, got); diff != "" {
@@ -179,7 +192,8 @@ func TestFigures(t *testing.T) {
 
 // TestStands: a figure that does not stand in the rows takes the sentence with it.
 func TestStands(t *testing.T) {
-	table := rows([]string{"month", "total"}, []any{"2024-08", result.Decimal("2138816.40")}, []any{"2024-09", int64(12)}, []any{"2024-10", 0.256})
+	table := rows([]string{"month", "total"}, []any{"2024-08", result.Decimal("2138816.40")}, []any{"2024-09", int64(12)},
+		[]any{"2024-10", 0.256})
 	for _, tt := range []struct {
 		sentence, why string
 		want          bool
@@ -239,12 +253,18 @@ func TestPlural(t *testing.T) {
 		name, many, one string
 		sure            bool
 	}{
-		{"publisher", "publishers", "publisher", true}, {"superhero", "superheroes", "superhero", true}, {"tracks", "tracks", "track", true},
-		{"order_items", "order items", "order item", true}, {"OrderItem", "order items", "order item", true}, {"City", "cities", "city", true},
-		{"person", "people", "person", true}, {"people", "people", "person", true}, {"addresses", "addresses", "address", true},
-		{"class", "classes", "class", true}, {"movies", "movies", "movie", true}, {"dim_store", "stores", "store", true}, {"photo", "photos", "photo", true},
-		{"box", "boxes", "box", true}, {"status", "statuses", "status", true}, {"day", "days", "day", true}, {"booking", "bookings", "booking", true},
-		{"staff", "staff", "staff", false}, {"wide2", "wide 2", "wide 2", false}, {"x", "x", "x", false}, {"connected", "connected", "connected", false},
+		{"publisher", "publishers", "publisher", true}, {"superhero", "superheroes", "superhero", true},
+		{"tracks", "tracks", "track", true},
+		{"order_items", "order items", "order item", true}, {"OrderItem", "order items", "order item", true},
+		{"City", "cities", "city", true},
+		{"person", "people", "person", true}, {"people", "people", "person", true},
+		{"addresses", "addresses", "address", true},
+		{"class", "classes", "class", true}, {"movies", "movies", "movie", true}, {"dim_store", "stores", "store", true},
+		{"photo", "photos", "photo", true},
+		{"box", "boxes", "box", true}, {"status", "statuses", "status", true}, {"day", "days", "day", true},
+		{"booking", "bookings", "booking", true},
+		{"staff", "staff", "staff", false}, {"wide2", "wide 2", "wide 2", false}, {"x", "x", "x", false},
+		{"connected", "connected", "connected", false},
 		{"größe", "größe", "größe", false}, {"", "", "", false},
 	} {
 		many, sure := Plural(tt.name)

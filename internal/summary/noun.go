@@ -8,11 +8,12 @@ import (
 	"github.com/texttosql/texttosql/internal/words"
 )
 
-// Plural returns the name of a table as English words for several of its rows: "order_item", "OrderItem" and "order_items" are
-// "order items". sure is false where the plural is not known to be right, and the words are then those of the name as it is.
+// Plural returns the name of a table as English words for several of its rows: "order_item", "OrderItem" and
+// "order_items" are "order items". sure is false where the plural is not known to be right, and the words are then
+// those of the name as it is.
 //
-// The rules are those of regular nouns, with short lists of others. Mass nouns, participles, abbreviations and names with digits
-// are not sure.
+// The rules are those of regular nouns, with short lists of others. Mass nouns, participles, abbreviations and names
+// with digits are not sure.
 func Plural(name string) (text string, sure bool) {
 	all := nameWords(name)
 	if len(all) == 0 {
@@ -46,7 +47,8 @@ func Singular(name string) (text string, sure bool) {
 	return strings.Join(all, " "), true
 }
 
-// nameWords are the words of a name, split at case and at what is no letter, without marks that say that it is a table or a view.
+// nameWords are the words of a name, split at case and at what is no letter, without marks that say that it is a table
+// or a view.
 func nameWords(name string) []string {
 	all := words.OfName(name)
 	if len(all) > 1 && slices.Contains(prefixes, all[0]) {
@@ -60,7 +62,8 @@ func nameWords(name string) []string {
 
 // prefixes and suffixes of names mean nothing to a reader.
 var (
-	prefixes = []string{"tbl", "tb", "t", "dim", "fact", "fct", "stg", "vw", "v", "lkp", "lookup", "lu", "lut", "ref", "mst", "tab", "d", "f"}
+	prefixes = []string{"tbl", "tb", "t", "dim", "fact", "fct", "stg", "vw", "v", "lkp", "lookup", "lu", "lut", "ref",
+		"mst", "tab", "d", "f"}
 	kinds    = []string{"dbl", "str", "lng", "bln", "txt", "chr", "nvc"} // of columns
 	suffixes = []string{"tbl", "vw", "v", "table", "dim", "fact", "lookup", "lkp"}
 )
@@ -104,8 +107,9 @@ var abbreviations = words.Pairs(`ts timestamp qty quantity amt amount avg averag
 // measured is a quantity with its unit, ordinal the end of a name of numbers.
 var (
 	ordinal  = regexp.MustCompile(` (no|nr)$`)
-	measured = regexp.MustCompile(`^(.*\b(?:duration|time|length|delay|wait|runtime|visit|stay|break|travel|service|response|weight|distance|height|` +
-		`width|depth|load|capacity|amount|price|cost|fee|consumption|energy|temperature)) (min|sec|ms|hours|minutes|seconds|days|kg|km|cm|mm|m|kwh|usd|eur|gbp)$`)
+	measured = regexp.MustCompile(
+		`^(.*\b(?:duration|time|length|delay|wait|runtime|visit|stay|break|travel|service|response|weight|distance|height|` +
+			`width|depth|load|capacity|amount|price|cost|fee|consumption|energy|temperature)) (min|sec|ms|hours|minutes|seconds|days|kg|km|cm|mm|m|kwh|usd|eur|gbp)$`)
 	units = words.Pairs(`min minutes sec seconds ms milliseconds hours hours minutes minutes seconds seconds days days kg
 		kg km km cm cm mm mm m m kwh kWh usd USD eur EUR gbp GBP`)
 )

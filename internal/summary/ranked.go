@@ -75,8 +75,8 @@ func (s answer) lists() bool {
 	return s.known && len(s.facts.measures) == 0 && len(s.facts.groups) == 0
 }
 
-// bounded reports whether a condition leaves out the rows at an end of a figure: the first one of the others need not be an
-// extreme.
+// bounded reports whether a condition leaves out the rows at an end of a figure: the first one of the others need not
+// be an extreme.
 func (s answer) bounded(of int, least bool) bool {
 	out := s.facts.below
 	if least {
@@ -91,7 +91,9 @@ func (s answer) bounded(of int, least bool) bool {
 
 // numbered reports whether short numbers name the rows, which need not be what they seem: months, floors, grades.
 func (s answer) numbered(by int, line []point) bool {
-	return s.Types[by].Grain == "" && !slices.ContainsFunc(line, func(p point) bool { return !shortNumber.MatchString(p.label) })
+	return s.Types[by].Grain == "" && !slices.ContainsFunc(line, func(p point) bool {
+		return !shortNumber.MatchString(p.label)
+	})
 }
 
 var shortNumber = regexp.MustCompile(`^\d{1,3}$`)
@@ -131,8 +133,8 @@ func (s answer) named(of int) string {
 	return what
 }
 
-// better is a name of a measure that says more to a reader than its words do, as the statement gives it: of a percentage, which has its
-// sign, and of what is computed of several measures. "": the words are better.
+// better is a name of a measure that says more to a reader than its words do, as the statement gives it: of a
+// percentage, which has its sign, and of what is computed of several measures. "": the words are better.
 func (s answer) better(i int, m *measure) string {
 	name := s.called(i)
 	switch {
@@ -275,8 +277,8 @@ func (s answer) figureOf(i int, v any) string {
 	return ""
 }
 
-// nameOf is what the figures of a column are: the name that the statement gives them, where it says more than their words: "paid" of
-// "total paid".
+// nameOf is what the figures of a column are: the name that the statement gives them, where it says more than their
+// words: "paid" of "total paid".
 func (s answer) nameOf(i int) string {
 	name := s.called(i)
 	if m := s.measureOf(i); m != nil && (name == "" || m.rows == "" && !strings.HasSuffix(m.noun, " "+name)) {

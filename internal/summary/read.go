@@ -197,7 +197,8 @@ func (r *reader) statement() {
 	r.listed(groups)
 }
 
-// derive reads a SELECT in FROM that makes one row for each group, or for each different value. behind is where it ends.
+// derive reads a SELECT in FROM that makes one row for each group, or for each different value. behind is where it
+// ends.
 func (r *reader) derive() (behind int) {
 	in := &reader{d: r.d, tokens: r.tokens, at: r.at + 1}
 	in.statement()
@@ -205,7 +206,8 @@ func (r *reader) derive() (behind int) {
 		in.name()
 	}
 	f := in.facts
-	r.facts = facts{subject: f.subject, from: f.from, narrow: f.narrow, where: f.where, without: f.without, ranges: f.ranges}
+	r.facts = facts{subject: f.subject, from: f.from, narrow: f.narrow, where: f.where, without: f.without,
+		ranges: f.ranges}
 	if f.distinct && len(f.shows) == 1 {
 		many, sure := Plural(f.shows[0])
 		r.facts.subject, r.failed = "different "+many+f.of, !sure
@@ -293,7 +295,8 @@ func (r *reader) absent() {
 }
 
 // ends are the words behind a condition of a join.
-var ends = strings.Fields("JOIN INNER LEFT RIGHT FULL CROSS NATURAL WHERE GROUP HAVING ORDER LIMIT FETCH UNION EXCEPT INTERSECT WINDOW , ;")
+var ends = strings.Fields("JOIN INNER LEFT RIGHT FULL CROSS NATURAL WHERE GROUP HAVING ORDER LIMIT FETCH " +
+	"UNION EXCEPT INTERSECT WINDOW , ;")
 
 // sources reads the tables behind FROM; on reads the condition of each join.
 func (r *reader) sources(on func(*table)) {
@@ -450,7 +453,8 @@ func (r *reader) item() {
 	if r.take("*") {
 		it.words = "all columns"
 	} else {
-		if it.value = r.arithmetic(); it.measure == nil && it.column.name == "" && strings.Trim(it.words, "0123456789.") == "" {
+		if it.value = r.arithmetic(); it.measure == nil && it.column.name == "" &&
+			strings.Trim(it.words, "0123456789.") == "" {
 			r.fail() // a number says nothing about rows
 		}
 	}
@@ -651,11 +655,13 @@ func (r *reader) ranked(v value, down bool) (words, top string) {
 
 var (
 	dayName    = regexp.MustCompile(`(^| )(date|day|birthday|born)$|^date of `)
-	momentName = regexp.MustCompile(`(^| )(date|day|birthday|month|year|quarter|week|timestamp|datetime|created|updated|born|` +
-		`(start|end|arrival|departure|login|opening|closing|creation|pickup) time)$|^(date|year) (of |\w+ed$)|^time$`)
-	textName = regexp.MustCompile(`(^| )(name|title|label|description|country|city|town|state|status|category|type|kind|region|district|gender|sex|` +
-		`model|brand|maker|color|colour|language|email|address|street|specialty|department|genre|method|section|tariff|sku|code|surname|author|subject|` +
-		`topic|species|breed|currency|nationality|citizenship|line|zone|segment|channel|carrier|note|comment|reason|unit|ward|team)$`)
+	momentName = regexp.MustCompile(
+		`(^| )(date|day|birthday|month|year|quarter|week|timestamp|datetime|created|updated|born|` +
+			`(start|end|arrival|departure|login|opening|closing|creation|pickup) time)$|^(date|year) (of |\w+ed$)|^time$`)
+	textName = regexp.MustCompile(
+		`(^| )(name|title|label|description|country|city|town|state|status|category|type|kind|region|district|gender|sex|` +
+			`model|brand|maker|color|colour|language|email|address|street|specialty|department|genre|method|section|tariff|sku|code|surname|author|subject|` +
+			`topic|species|breed|currency|nationality|citizenship|line|zone|segment|channel|carrier|note|comment|reason|unit|ward|team)$`)
 )
 
 // perTime ends the names of rates: "price per day" is no day.

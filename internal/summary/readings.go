@@ -10,14 +10,14 @@ import (
 // maxFigures is how many rows stand for a reading.
 const maxFigures = 3
 
-// PreviewRows shows what tells the rows of several readings of one question apart: of each table at most three rows in short, those
-// that not all others have too before the others.
+// PreviewRows shows what tells the rows of several readings of one question apart: of each table at most three rows in
+// short, those that not all others have too before the others.
 //
 //	Ann 2,138,816.40, Bo 990.00, …
 //	Bo 1,204, Ann 998, …
 //
-// It is "" for a nil table, and "no rows" for an empty one. Keys are left out where other columns say more. Values are data of
-// the database: show them as text. Safe for concurrent use.
+// It is "" for a nil table, and "no rows" for an empty one. Keys are left out where other columns say more. Values are
+// data of the database: show them as text. Safe for concurrent use.
 func PreviewRows(tables []*result.Table) []string {
 	lines := make([][]string, len(tables))
 	for i, t := range tables {

@@ -9,16 +9,16 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// How many words a sentence has at most, behind an answer and about a statement. A longer one helps no reader more than the
-// statement does.
+// How many words a sentence has at most, behind an answer and about a statement. A longer one helps no reader more than
+// the statement does.
 const (
 	maxWords    = 25
 	maxSentence = 40
 )
 
-// Sentence says what a statement computes, in one sentence of at most 40 words: "Total amount of sales by region; highest
-// first." It is "" for a statement whose shape is not known, and for one that takes more words. Names and constants are those
-// of the statement: show them as text. Safe for concurrent use.
+// Sentence says what a statement computes, in one sentence of at most 40 words: "Total amount of sales by region;
+// highest first." It is "" for a statement whose shape is not known, and for one that takes more words. Names and
+// constants are those of the statement: show them as text. Safe for concurrent use.
 func Sentence(d sqltext.Dialect, sql string) string {
 	f, ok := read(d, sql)
 	if !ok {
@@ -157,9 +157,9 @@ func capital(text string) string {
 	return strings.ToUpper(text[:size]) + text[size:]
 }
 
-// DescribeDifferences labels each statement with what it computes and not all others do: "Customers by number of orders",
-// "Orders that are not paid"; "" for those whose shape is not known. If they differ in nothing that has words, or fewer than two are
-// known, a known one gets its sentence.
+// DescribeDifferences labels each statement with what it computes and not all others do: "Customers by number of
+// orders", "Orders that are not paid"; "" for those whose shape is not known. If they differ in nothing that has words,
+// or fewer than two are known, a known one gets its sentence.
 func DescribeDifferences(d sqltext.Dialect, statements []string) []string {
 	told, known := make([]string, len(statements)), []facts{}
 	all := make([]*facts, len(statements))
@@ -183,7 +183,8 @@ func DescribeDifferences(d sqltext.Dialect, statements []string) []string {
 	return told
 }
 
-// aspects are what may tell statements apart: what they compute, by what, of which rows, of which groups, in which order.
+// aspects are what may tell statements apart: what they compute, by what, of which rows, of which groups, in which
+// order.
 func (f facts) aspects() [5]string {
 	nouns := f.columnTexts()
 	for _, m := range f.measures {

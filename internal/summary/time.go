@@ -21,13 +21,14 @@ func when(m periods.Moment) string {
 	return " in " + m.String()
 }
 
-// timed sets the periods that the names of rows are, and sorts the rows by them; false: they have several grains, or there are fewer
-// than two.
+// timed sets the periods that the names of rows are, and sorts the rows by them; false: they have several grains, or
+// there are fewer than two.
 func (s answer) timed(by int, line []point) bool {
 	for i, p := range line {
 		at, ok := s.period(by, p.row[by])
 		if year, is := p.row[by].(int64); !ok && is && strings.HasSuffix(strings.ToLower(s.Columns[by]), "year") {
-			at, ok = periods.Moment{At: time.Date(int(year), 1, 1, 0, 0, 0, 0, time.UTC), Grain: "year"}, year >= 1000 && year < 3000
+			at, ok = periods.Moment{At: time.Date(int(year), 1, 1, 0, 0, 0, 0, time.UTC), Grain: "year"}, year >= 1000 &&
+				year < 3000
 		}
 		if line[i].at = at; !ok || at.Grain != line[0].at.Grain {
 			return false
@@ -70,7 +71,8 @@ func (s answer) overTime(line []point, by, of int, least bool) string {
 	return capital(text) + "."
 }
 
-// whole reports whether the bounds of the statement are those of the first and the last period, and the last one is over.
+// whole reports whether the bounds of the statement are those of the first and the last period, and the last one is
+// over.
 func (s answer) whole(by int, first, last periods.Moment) bool {
 	f, it := s.source(by)
 	if s.limited || s.outline.Having || s.ranks || f.limit != "" || len(f.having) > 0 {
@@ -81,7 +83,8 @@ func (s answer) whole(by int, first, last periods.Moment) bool {
 	return ended && from.Equal(first.At) && until.Equal(last.Next()) && s.reaches(it.column, until)
 }
 
-// reaches reports whether the data of a column goes on to the last day before a time, as far as its largest value is known.
+// reaches reports whether the data of a column goes on to the last day before a time, as far as its largest value is
+// known.
 func (s answer) reaches(c columnRef, until time.Time) bool {
 	if s.largest == nil || c.of == nil {
 		return true

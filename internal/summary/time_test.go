@@ -16,7 +16,8 @@ func TestOverTime(t *testing.T) {
 	sum := "SELECT strftime('%Y-%m', day) AS month, sum(amount) AS total FROM sales WHERE "
 	by := " GROUP BY 1 ORDER BY 1"
 	whole, high := "Highest in August 2023: 900; up 2.5 % from January to December 2023.", "Highest in August 2023: 900."
-	days := rows([]string{"day", "n"}, []any{"2024-03-01", int64(3)}, []any{"2024-03-02", int64(1)}, []any{"2024-03-03", int64(6)})
+	days := rows([]string{"day", "n"}, []any{"2024-03-01", int64(3)}, []any{"2024-03-02", int64(1)},
+		[]any{"2024-03-03", int64(6)})
 
 	for _, tt := range []struct {
 		why, sql string
@@ -37,75 +38,99 @@ func TestOverTime(t *testing.T) {
 		{"no upper bound", sum + "day >= '2023-01-01'" + by, year, high},
 		{"no lower bound", sum + "day < '2024-01-01'" + by, year, high},
 		{"the first month is cut", sum + "day >= '2023-01-15' AND day < '2024-01-01'" + by, year, high},
-		{"the rows end before the bound: the last one may be cut", sum + "day >= '2023-01-01' AND day < '2024-02-01'" + by, year, high},
+		{"the rows end before the bound: the last one may be cut", sum + "day >= '2023-01-01' AND day < '2024-02-01'" + by,
+			year, high},
 		{"bounds of another column", sum + "paid_on >= '2023-01-01' AND paid_on < '2024-01-01'" + by, year, high},
 		{"one of two", sum + "(day >= '2023-01-01' OR paid) AND day < '2024-01-01'" + by, year, high},
 		{"OR without brackets", sum + "day >= '2023-01-01' AND day < '2024-01-01' OR paid" + by, year, high},
 		{"bounds in another zone", sum + "day AT TIME ZONE 'UTC' >= '2023-01-01' AND day < '2024-01-01'" + by, year, high},
 		{"NOT BETWEEN", sum + "day NOT BETWEEN '2023-01-01' AND '2023-12-31 23:59:59'" + by, year, high},
 		{"a bound of today", sum + "day >= '2023-01-01' AND day < CURRENT_DATE" + by, year, high},
-		{"a shifted column", strings.Replace(sum, "day)", "day, '-1 month')", 1) + "day >= '2023-01-01' AND day < '2024-01-01'" + by, year, high},
-		{"HAVING leaves months out", sum + "day >= '2023-01-01' AND day < '2024-01-01' GROUP BY 1 HAVING sum(amount) > 9", year, high},
+		{"a shifted column", strings.Replace(sum, "day)", "day, '-1 month')", 1) +
+			"day >= '2023-01-01' AND day < '2024-01-01'" + by, year, high},
+		{"HAVING leaves months out", sum + "day >= '2023-01-01' AND day < '2024-01-01' GROUP BY 1 HAVING sum(amount) > 9",
+			year, high},
 		{"a period that is not over", sum + "day >= '2023-01-01' AND day < '2028-01-01'" + by,
-			rows(two, []any{"2023-01", int64(4)}, []any{"2023-02", int64(9)}, []any{"2027-12", int64(5)}), "Highest in February 2023: 9."},
+			rows(two, []any{"2023-01", int64(4)}, []any{"2023-02", int64(9)}, []any{"2027-12", int64(5)}),
+			"Highest in February 2023: 9."},
 
 		{"two whole months", sum + "day >= '2024-01-01' AND day < '2024-03-01'" + by,
-			rows(two, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)}), "February 2024: 100, down 50 % from January 2024 (200)."},
+			rows(two, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)}),
+			"February 2024: 100, down 50 % from January 2024 (200)."},
 		{"two months, of which one may be cut", sum + "day >= '2024-01-01'" + by,
 			rows(two, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)}), "Highest in January 2024: 200."},
 		{"many times as high", sum + "day >= '2024-01-01' AND day < '2024-03-01'" + by,
-			rows(two, []any{"2024-01", int64(2)}, []any{"2024-02", int64(100)}), "February 2024: 100, 50 times as high from January 2024 (2)."},
+			rows(two, []any{"2024-01", int64(2)}, []any{"2024-02", int64(100)}),
+			"February 2024: 100, 50 times as high from January 2024 (2)."},
 		{"from nothing", sum + "day >= '2023-01-01' AND day < '2024-01-01'" + by,
-			rows(two, []any{"2023-01", int64(0)}, []any{"2023-08", int64(9)}, []any{"2023-12", int64(5)}), "Highest in August 2023: 9."},
+			rows(two, []any{"2023-01", int64(0)}, []any{"2023-08", int64(9)}, []any{"2023-12", int64(5)}),
+			"Highest in August 2023: 9."},
 		{"equal ends are not the same throughout", sum + "day >= '2023-01-01' AND day < '2024-01-01'" + by,
-			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(9)}, []any{"2023-12", int64(7)}), "Highest in August 2023: 9."},
+			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(9)}, []any{"2023-12", int64(7)}),
+			"Highest in August 2023: 9."},
 		{"all the same", sum + "paid" + by,
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}), "All 2 months have the same: 7."},
 		{"the highest twice", sum + "paid" + by,
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}, []any{"2023-09", int64(1)}),
 			"Highest in January 2023 and in August 2023: 7 each."},
 		{"the highest often", sum + "paid" + by,
-			rows(two, []any{"2023-01", int64(7)}, []any{"2023-02", int64(7)}, []any{"2023-03", int64(7)}, []any{"2023-04", int64(1)}),
+			rows(two, []any{"2023-01", int64(7)}, []any{"2023-02", int64(7)}, []any{"2023-03", int64(7)},
+				[]any{"2023-04", int64(1)}),
 			"Highest: 7, in 3 of 4 months."},
 
 		{"months as moments of a zone",
-			"SELECT date_trunc('month', day) AS month, sum(amount) FROM sales WHERE day >= '2023-12-01' AND day < '2024-04-01' GROUP BY 1",
-			rows(two, []any{"2023-12-01 00:00:00-05", int64(4)}, []any{"2024-02-01 00:00:00-05", int64(8)}, []any{"2024-03-01 00:00:00-05", int64(6)}),
+			"SELECT date_trunc('month', day) AS month, sum(amount) FROM sales WHERE day >= '2023-12-01' " +
+				"AND day < '2024-04-01' GROUP BY 1",
+			rows(two, []any{"2023-12-01 00:00:00-05", int64(4)}, []any{"2024-02-01 00:00:00-05", int64(8)},
+				[]any{"2024-03-01 00:00:00-05", int64(6)}),
 			"Highest in February 2024: 8; up 50 % from December 2023 to March 2024."},
 		{"days that are the first of months stay days", "SELECT due, sum(amount) FROM invoices GROUP BY due",
-			rows([]string{"due", "total"}, []any{"2024-01-01", int64(4)}, []any{"2024-02-01", int64(5)}), "Highest on 1 February 2024: 5."},
+			rows([]string{"due", "total"}, []any{"2024-01-01", int64(4)}, []any{"2024-02-01", int64(5)}),
+			"Highest on 1 February 2024: 5."},
 		{"a range of plain days", "SELECT day, n FROM visits WHERE day BETWEEN '2024-03-01' AND '2024-03-03'", days,
 			"Highest on 3 March 2024: 6; up 100 % from 1 to 3 March 2024."},
 		{"years of a plain column", "SELECT year, count(*) FROM films GROUP BY year",
-			rows([]string{"year", "n"}, []any{int64(2001), int64(5)}, []any{int64(2002), int64(4)}, []any{int64(2003), int64(1)}),
+			rows([]string{"year", "n"}, []any{int64(2001), int64(5)}, []any{int64(2002), int64(4)},
+				[]any{int64(2003), int64(1)}),
 			"Highest in 2001: 5."},
 		{"a year and a month",
-			"SELECT extract(year FROM d) AS y, extract(month FROM d) AS m, count(*) AS n FROM t WHERE d >= '2023-01-01' AND d < '2023-03-01' GROUP BY 1, 2",
+			"SELECT extract(year FROM d) AS y, extract(month FROM d) AS m, count(*) AS n FROM t WHERE d >= '2023-01-01' " +
+				"AND d < '2023-03-01' GROUP BY 1, 2",
 			rows([]string{"y", "m", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(10)}),
 			"February 2023: 10, up 100 % from January 2023 (5)."},
-		{"quarters", "SELECT strftime('%Y', d) || '-Q' || ((CAST(strftime('%m', d) AS INTEGER) + 2) / 3) AS q, count(*) AS n FROM t GROUP BY 1",
-			rows([]string{"q", "n"}, []any{"2023-Q1", int64(5)}, []any{"2023-Q2", int64(9)}, []any{"2023-Q3", int64(2)}), "Highest in Q2 2023: 9."},
+		{"quarters", "SELECT strftime('%Y', d) || '-Q' || ((CAST(strftime('%m', d) AS INTEGER) + 2) / 3) AS q, " +
+			"count(*) AS n FROM t GROUP BY 1",
+			rows([]string{"q", "n"}, []any{"2023-Q1", int64(5)}, []any{"2023-Q2", int64(9)}, []any{"2023-Q3", int64(2)}),
+			"Highest in Q2 2023: 9."},
 		{"a bucket of a nested SELECT",
-			"WITH m AS (SELECT strftime('%Y-%m', d) AS month, sum(x) AS total FROM t WHERE d >= '2023-01-01' AND d < '2024-01-01' " +
+			"WITH m AS (SELECT strftime('%Y-%m', d) AS month, sum(x) AS total FROM t WHERE d >= '2023-01-01' " +
+				"AND d < '2024-01-01' " +
 				"GROUP BY 1) SELECT month, total FROM m ORDER BY 1",
 			year, whole},
 
 		{"a running total", "SELECT month, sum(total) OVER (ORDER BY month) AS running FROM m", year, ""},
-		{"a running total by a join", "SELECT a.month, sum(b.total) AS total FROM m a JOIN m b ON b.month <= a.month GROUP BY 1", year, ""},
-		{"the last three months", "SELECT strftime('%Y-%m', d) AS month, count(*) AS n FROM t GROUP BY 1 ORDER BY month DESC LIMIT 3", year,
+		{"a running total by a join", "SELECT a.month, sum(b.total) AS total FROM m a JOIN m b ON b.month <= a.month " +
+			"GROUP BY 1", year, ""},
+		{"the last three months", "SELECT strftime('%Y-%m', d) AS month, count(*) AS n FROM t GROUP BY 1 " +
+			"ORDER BY month DESC LIMIT 3", year,
 			"Of these 3 months, highest in August 2023: 900."},
 		{"the best month", "SELECT strftime('%Y-%m', d) AS month, count(*) AS n FROM t GROUP BY 1 ORDER BY n DESC LIMIT 1",
 			rows(two, []any{"2023-08", int64(9)}), "August 2023 has the most: 9."},
-		{"the worst month may be one that is cut", "SELECT strftime('%Y-%m', d) AS month, count(*) AS n FROM t GROUP BY 1 ORDER BY n LIMIT 1",
+		{"the worst month may be one that is cut", "SELECT strftime('%Y-%m', d) AS month, count(*) AS n FROM t GROUP BY 1 " +
+			"ORDER BY n LIMIT 1",
 			rows(two, []any{"2023-08", int64(9)}), ""},
 		{"computed days that are no known periods", "SELECT shifted(d) AS day, count(*) AS n FROM t GROUP BY 1",
-			rows([]string{"day", "n"}, []any{"2024-01-03", int64(9)}, []any{"2024-01-10", int64(9)}, []any{"2024-01-17", int64(1)}),
+			rows([]string{"day", "n"}, []any{"2024-01-03", int64(9)}, []any{"2024-01-10", int64(9)},
+				[]any{"2024-01-17", int64(1)}),
 			"2024-01-03 and 2024-01-10 have the most: 9 each."},
 		{"weeks", "SELECT date(d, 'weekday 0', '-6 days') AS w, count(*) AS n FROM t GROUP BY 1",
-			rows([]string{"w", "n"}, []any{"2024-01-01", int64(9)}, []any{"2024-01-08", int64(10)}), "Highest in the week of 8 January 2024: 10."},
+			rows([]string{"w", "n"}, []any{"2024-01-01", int64(9)}, []any{"2024-01-08", int64(10)}),
+			"Highest in the week of 8 January 2024: 10."},
 		{"a percentage has no change in percent",
-			"SELECT strftime('%Y-%m', day) AS month, 100.0 * sum(paid) / count(*) AS total FROM sales WHERE day >= '2023-01-01' AND day < '2024-01-01' GROUP BY 1",
-			rows(two, []any{"2023-01", 20.0}, []any{"2023-08", 80.5}, []any{"2023-12", 30.0}), "Highest in August 2023: 80.50 %."},
+			"SELECT strftime('%Y-%m', day) AS month, 100.0 * sum(paid) / count(*) AS total FROM sales " +
+				"WHERE day >= '2023-01-01' AND day < '2024-01-01' GROUP BY 1",
+			rows(two, []any{"2023-01", 20.0}, []any{"2023-08", 80.5}, []any{"2023-12", 30.0}),
+			"Highest in August 2023: 80.50 %."},
 	} {
 		now := time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
 		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, now, nil, false); got != tt.want {
@@ -116,7 +141,8 @@ func TestOverTime(t *testing.T) {
 
 // TestReaches: a last period is whole only if the data goes on to its last day.
 func TestReaches(t *testing.T) {
-	sql := "SELECT strftime('%Y-%m', sold_at) AS month, sum(amount) AS total FROM sales WHERE sold_at >= '2024-01-01' AND sold_at < '2024-03-01' GROUP BY 1"
+	sql := "SELECT strftime('%Y-%m', sold_at) AS month, sum(amount) AS total FROM sales WHERE sold_at >= '2024-01-01' " +
+		"AND sold_at < '2024-03-01' GROUP BY 1"
 	table := rows([]string{"month", "total"}, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)})
 	for _, tt := range []struct {
 		why     string

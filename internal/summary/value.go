@@ -97,7 +97,8 @@ func (r *reader) readUnchanged(name string) value {
 	return v
 }
 
-// readType reads the type that a value becomes. A time that becomes a date is a day; a column that becomes a whole number is cut.
+// readType reads the type that a value becomes. A time that becomes a date is a day; a column that becomes a whole
+// number is cut.
 func (r *reader) readType(v *value) {
 	name := strings.ToUpper(r.name())
 	if r.take("(") {
@@ -176,7 +177,8 @@ func (m *measure) nameExtreme(lead string, v value) {
 	}
 }
 
-// nameSum names a sum or an average. The sum of a flag counts rows, and its average is their share. A participle may be an amount.
+// nameSum names a sum or an average. The sum of a flag counts rows, and its average is their share. A participle may be
+// an amount.
 func (r *reader) nameSum(m *measure, lead, different string, v value) {
 	of, sum, rows := v.words, lead == "total ", ""
 	m.added = sum && different == ""
@@ -271,8 +273,8 @@ func (r *reader) countDifferent(c columnRef, key bool, rows string) *measure {
 	return m
 }
 
-// cases reads CASE WHEN … THEN 1 ELSE 0 END in a sum, an average or a count: it counts the rows of a condition. Another value is
-// summed, or averaged: "total price of bookings where channel is “web”".
+// cases reads CASE WHEN … THEN 1 ELSE 0 END in a sum, an average or a count: it counts the rows of a condition. Another
+// value is summed, or averaged: "total price of bookings where channel is “web”".
 func (r *reader) cases(of string) *measure {
 	r.want("CASE")
 	r.want("WHEN")
@@ -287,7 +289,8 @@ func (r *reader) cases(of string) *measure {
 	r.want("END")
 	r.want(")")
 	switch average := of == "average "; {
-	case one && (zero && of == "" || average && !zero), !one && (of == "" || average && zero || v.column.name == "" || v.measure != nil):
+	case one && (zero && of == "" || average && !zero), !one && (of == "" || average && zero || v.column.name == "" ||
+		v.measure != nil):
 		r.fail() // it counts, or averages, other rows
 	case !one:
 		rows := m.rows
@@ -456,7 +459,8 @@ var percentages = []struct {
 	words string
 }{
 	{regexp.MustCompile(`^1\.0* × | × 1\.0*\b`), ""},
-	{regexp.MustCompile(`^100(?:\.0*)? × (.*?) ÷ (\D.*)$|^(.*?) × 100(?:\.0*)? ÷ (\D.*)$|^\((.*) ÷ (\D.*)\) × 100(?:\.0*)?$`),
+	{regexp.MustCompile(
+		`^100(?:\.0*)? × (.*?) ÷ (\D.*)$|^(.*?) × 100(?:\.0*)? ÷ (\D.*)$|^\((.*) ÷ (\D.*)\) × 100(?:\.0*)?$`),
 		"$1$3$5 in percent of $2$4$6"},
 	{regexp.MustCompile(`^100(?:\.0*)? × (share of [^×÷]*)$|^(share of [^×÷]*) × 100(?:\.0*)?$`), "$1$2 in percent"},
 }

@@ -260,7 +260,8 @@ func (r *reader) readLink() bool {
 func (r *reader) reference() *columnRef {
 	in, name, qualified := r, strings.ToLower(bare(r.peek(0).Text)), r.peek(1).Text == "."
 	switch {
-	case !r.named(), r.peek(1).Text == "(", !qualified && (r.outer == nil || len(r.tables) != 1), qualified && r.peek(3).Text == ".":
+	case !r.named(), r.peek(1).Text == "(", !qualified && (r.outer == nil || len(r.tables) != 1), qualified &&
+		r.peek(3).Text == ".":
 		return nil
 	case qualified && r.aliases[name] == nil:
 		if r.outer == nil || r.outer.aliases[name] == nil {
@@ -310,8 +311,8 @@ func (r *reader) inner(one bool) *reader {
 	return in
 }
 
-// listedRows are the rows of a statement behind IN, without the condition that its value is known: a missing value equals
-// nothing.
+// listedRows are the rows of a statement behind IN, without the condition that its value is known: a missing value
+// equals nothing.
 func (r *reader) listedRows() string {
 	f := r.facts
 	known := r.facts.items[0].words + " is known"
@@ -498,7 +499,8 @@ var operators = words.Pairs("= is_ == is_ <> is_not_ != is_not_ < is_below_ > is
 var whens = words.Pairs("< is_before_ > is_after_ <= is_up_to_ >= is_from_")
 
 // truths are constants that say that something is true, or is not.
-var truths = words.Pairs("1 yes 0 no true yes false no “y” yes “n” no “yes” yes “no” no “true” yes “false” no “t” yes “f” no")
+var truths = words.Pairs("1 yes 0 no true yes false no “y” yes “n” no “yes” yes “no” no “true” yes “false” no “t” " +
+	"yes “f” no")
 
 // operator reads an operator with a constant, a column or a statement.
 func (r *reader) operator(v value, plain bool) condition {

@@ -6,8 +6,8 @@ package testutil
 
 import "testing"
 
-// Value returns what a call returned. The function that it gives ends the test where the call has an error, which is told
-// behind what it was about.
+// Value returns what a call returned. The function that it gives ends the test where the call has an error, which is
+// told behind what it was about.
 func Value[T any](value T, err error) func(t testing.TB, about ...any) T {
 	return func(t testing.TB, about ...any) T {
 		t.Helper()

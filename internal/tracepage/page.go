@@ -16,9 +16,10 @@ type Page struct {
 // Fact is a figure with its name: "Confidence", "0.83". In a section it is one of several shares, such as a cluster of
 // a ballot.
 type Fact struct {
-	Name  string  // what it is
-	Value string  // the figure as shown: "0.83", "7 of 12"
-	Share float64 // 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
+	Name  string // what it is
+	Value string // the figure as shown: "0.83", "7 of 12"
+	// 0..1, drawn as a bar; NaN and values outside are moved into it; 0: no bar, or an empty one in a section
+	Share float64
 
 	// These are shown in a section only.
 	Detail  string // text in a block, such as the statement of a cluster

@@ -10,8 +10,9 @@ import (
 var (
 	bars   = strings.NewReplacer("<|", "< |", "|>", "| >", "<｜", "< ｜", "｜>", "｜ >")
 	fences = strings.NewReplacer("```", "'''", "~~~", "'''")
-	tags   = regexp.MustCompile(`(?i)<+(/?(?:s|bos|eos|sys|system|user|assistant|human|model|think|thinking|start_of_turn|end_of_turn|tool_call|tool_response))>+`)
-	boxes  = regexp.MustCompile(`(?i)\[(/?(?:inst|sys|system_prompt|available_tools|tool_calls|tool_results))\]`)
+	tags   = regexp.MustCompile(
+		`(?i)<+(/?(?:s|bos|eos|sys|system|user|assistant|human|model|think|thinking|start_of_turn|end_of_turn|tool_call|tool_response))>+`)
+	boxes = regexp.MustCompile(`(?i)\[(/?(?:inst|sys|system_prompt|available_tools|tool_calls|tool_results))\]`)
 )
 
 // Inert returns text without the marks by which a prompt or a chat template parts what was said by whom: code fences

@@ -60,7 +60,8 @@ func isApostrophe(r, beside rune) bool {
 	switch r {
 	case '\'', '’', '"', '`':
 		return unicode.IsDigit(beside) || unicode.IsLetter(beside) &&
-			!unicode.In(beside, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+			!unicode.In(beside, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+				unicode.Khmer, unicode.Myanmar)
 	}
 	return false
 }

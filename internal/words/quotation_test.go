@@ -17,7 +17,8 @@ func TestQuotations(t *testing.T) {
 	}{
 		{`the song "Hey Jude" and 'Let it be'`, []string{"Hey Jude", "Let it be"}, ""},
 		{"the country's oldest singers' songs", nil, "apostrophes"},
-		{"‘Smith’ and “Jones” and «Dupont» and „Meier“", []string{"Smith", "Jones", "Dupont", "Meier"}, "the marks of other languages"},
+		{"‘Smith’ and “Jones” and «Dupont» and „Meier“", []string{"Smith", "Jones", "Dupont", "Meier"},
+			"the marks of other languages"},
 		{`named 'O'Brien'`, []string{"O'Brien"}, "an apostrophe inside"},
 		{`an "open one`, nil, "nothing closes it"},
 		{`""`, []string{""}, "empty, and closed"},
@@ -45,7 +46,8 @@ func FuzzQuotations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		at := 0
 		for _, q := range words.Quotations(text) {
-			if q.From < at+1 || q.To < q.From || q.To >= len(text) || utf8.ValidString(text) && !utf8.ValidString(text[q.From:q.To]) {
+			if q.From < at+1 || q.To < q.From || q.To >= len(text) || utf8.ValidString(text) &&
+				!utf8.ValidString(text[q.From:q.To]) {
 				t.Fatalf("%q: %v behind %d", text, q, at)
 			}
 			at = q.To

@@ -7,7 +7,8 @@ import (
 
 // reasoningMarks are what models put around their reasoning, in lower case.
 var reasoningMarks = func() (pairs [][2]string) {
-	for _, tag := range []string{"think", "thinking", "reasoning", "thought", "thoughts", "analysis", "scratchpad", "reflection", "seed:think", "longcat_think"} {
+	for _, tag := range []string{"think", "thinking", "reasoning", "thought", "thoughts", "analysis", "scratchpad",
+		"reflection", "seed:think", "longcat_think"} {
 		pairs = append(pairs, [2]string{"<" + tag + ">", "</" + tag + ">"})
 	}
 	return append(pairs, [][2]string{

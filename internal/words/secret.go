@@ -6,19 +6,24 @@ import (
 	"strings"
 )
 
-// What secrets look like: names of columns, and stored values. A column whose name is one of these may not be read, and one
-// whose values are is not shown. Errors and traces are written without Tokens.
+// What secrets look like: names of columns, and stored values. A column whose name is one of these may not be read, and
+// one whose values are is not shown. Errors and traces are written without Tokens.
 
 // Names of columns that hold secrets: as one word of the name, as two words in a row, and, where a name is written
 // without a mark between its words, as a part of it.
 var (
-	secretWords = Set("password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey ssn cvv cvv2 cvc iban otp totp")
-	secretPairs = Set("api key,access key,private key,secret key,encryption key,signing key,ssh key,license key,auth token,access token," +
-		"refresh token,api token,session token,bearer token,reset token,csrf token,credit card,debit card,card number,card no,card num," +
+	secretWords = Set("password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey " +
+		"ssn cvv cvv2 cvc iban otp totp")
+	secretPairs = Set("api key,access key,private key,secret key,encryption key,signing key,ssh key,license key,auth " +
+		"token,access token," +
+		"refresh token,api token,session token,bearer token,reset token,csrf token,credit card,debit card,card number,card " +
+		"no,card num," +
 		"social security,passport number,passport no,security answer,security code,security number")
-	secretParts = []string{"password", "passwd", "passphrase", "apikey", "accesstoken", "authtoken", "refreshtoken", "privatekey", "secretkey", "creditcard", "cardnumber", "socialsecurity"}
+	secretParts = []string{"password", "passwd", "passphrase", "apikey", "accesstoken", "authtoken", "refreshtoken",
+		"privatekey", "secretkey", "creditcard", "cardnumber", "socialsecurity"}
 	// about are last words of names of what is about a secret and none itself.
-	about = Set("type kind brand at on date time day year status state count id ids set enabled changed updated created expires expiry expired length policy hint " +
+	about = Set("type kind brand at on date time day year status state count id ids set enabled changed updated created " +
+		"expires expiry expired length policy hint " +
 		"required valid version attempts")
 )
 
@@ -33,7 +38,9 @@ func SecretName(name string) bool {
 			return true
 		}
 	}
-	return len(parts) == 1 && slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(parts[0], part) })
+	return len(parts) == 1 && slices.ContainsFunc(secretParts, func(part string) bool {
+		return strings.Contains(parts[0], part)
+	})
 }
 
 // Forms of keys and tokens of providers. The group is what may stay of one.

@@ -116,8 +116,8 @@ func Visible(text, format string, hidden func(rune) bool) string {
 	return b.String()
 }
 
-// Float returns f with as few digits as read back the same, and with a point or an exponent, so that it is not taken for
-// an integer. Numbers below low or from high on have an exponent. What is not finite is NaN, +Inf or -Inf.
+// Float returns f with as few digits as read back the same, and with a point or an exponent, so that it is not taken
+// for an integer. Numbers below low or from high on have an exponent. What is not finite is NaN, +Inf or -Inf.
 func Float(f, low, high float64) string {
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < low || a >= high) {

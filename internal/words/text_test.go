@@ -44,11 +44,13 @@ func TestText(t *testing.T) {
 		{"cut: short enough", words.Cut("abc", 3), "abc"},
 		{"cut: no character is split", words.Cut("ab€", 4), "ab"},
 		{"cut: nothing", words.Cut("€", 0), ""},
-		{"cut: bytes that are no text are not searched for a start", words.Cut(strings.Repeat("\x80", 9), 8), strings.Repeat("\x80", 5)},
+		{"cut: bytes that are no text are not searched for a start", words.Cut(strings.Repeat("\x80", 9), 8),
+			strings.Repeat("\x80", 5)},
 		{"short: short enough", words.Short("北京市", 3), "北京市"},
 		{"short: characters, not bytes", words.Short("北京市", 2), "北京…"},
 		{"visible: nothing to show", words.Visible("a b é", "", words.Hidden), "a b é"},
-		{"visible: as Go writes it", words.Visible("\n\r\t\x1b\u200b\U000e0041\xff", "", words.Hidden), `\n\r\t\x1b\u200b\U000e0041\xff`},
+		{"visible: as Go writes it", words.Visible("\n\r\t\x1b\u200b\U000e0041\xff", "", words.Hidden),
+			`\n\r\t\x1b\u200b\U000e0041\xff`},
 		{"visible: by a format", words.Visible("a\u202eb\xff", "<%04X>", words.Hidden), "a<202E>b\ufffd"},
 		{"an escape of JSON", string(words.AppendEscape([]byte("x"), '\u200b')), `x\u200b`},
 		{"an escape of two halves", string(words.AppendEscape(nil, '\U0001ffff')), `\ud83f\udfff`},
@@ -69,7 +71,8 @@ func TestText(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("the 5 Étés of O’Brien's \u2028 HTTPServer2 \xff\u200b")
 	f.Fuzz(func(t *testing.T, text string) {
-		for name, make := range map[string]func(string) string{"Clean": words.Clean, "Line": words.Line, "Fold": words.Fold, "Stem": words.Stem} {
+		for name, make := range map[string]func(string) string{"Clean": words.Clean, "Line": words.Line, "Fold": words.Fold,
+			"Stem": words.Stem} {
 			made := make(text)
 			if name != "Stem" && make(made) != made {
 				t.Errorf("%s(%q) = %q is not what it stays", name, text, made)

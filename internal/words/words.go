@@ -14,8 +14,8 @@ import (
 )
 
 // Of returns the words of a question or a text in lower case, in text order: runs of letters, marks and digits. An
-// apostrophe inside a word stays in it ("don't"; the typographic one becomes '). Every other character separates. The words
-// share the memory of the text.
+// apostrophe inside a word stays in it ("don't"; the typographic one becomes '). Every other character separates. The
+// words share the memory of the text.
 func Of(text string) []string {
 	var words []string
 	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
@@ -104,8 +104,8 @@ var shortPlurals = Set("ids nos pks fks uks tvs pcs cds ips vms dbs qas ads hrs 
 
 // Stem returns an English word in lower case without the ending of its plural: countries → country, boxes → box,
 // singers → singer. Words of up to three letters stay, but for plurals such as ids and PKs, and so do those in -ss, -us
-// and -is. A final -ie becomes -y, so that movie and movies agree. No other ending is changed, because singer and singing are rarely the same column. A number
-// loses its leading zeros, so that 042 and 42 agree.
+// and -is. A final -ie becomes -y, so that movie and movies agree. No other ending is changed, because singer and
+// singing are rarely the same column. A number loses its leading zeros, so that 042 and 42 agree.
 func Stem(word string) string {
 	w := strings.ToLower(word)
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "'")
@@ -126,7 +126,8 @@ func Stem(word string) string {
 	case strings.HasSuffix(w, "ie") && len(w) > 4:
 		return w[:len(w)-2] + "y"
 	case strings.HasSuffix(w, "uses") && !strings.HasSuffix(w, "ouses") && !strings.HasSuffix(w, "auses"),
-		strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"), strings.HasSuffix(w, "zzes"):
+		strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"),
+		strings.HasSuffix(w, "zzes"):
 		return w[:len(w)-2]
 	case strings.HasSuffix(w, "s"):
 		return w[:len(w)-1]
@@ -226,7 +227,8 @@ func Nearest(name string, names []string) (best string) {
 	return best
 }
 
-// LooksAlike reports whether other has a letter of another script where name is Latin: it may be made to be taken for name.
+// LooksAlike reports whether other has a letter of another script where name is Latin: it may be made to be taken for
+// name.
 func LooksAlike(name, other string) bool {
 	foreign := func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }
 	return !strings.ContainsFunc(name, foreign) && strings.ContainsFunc(other, foreign)
@@ -234,7 +236,9 @@ func LooksAlike(name, other string) bool {
 
 // Spelled reports whether a text stands in a question as one word, letter by letter.
 func Spelled(question, text string) bool {
-	return slices.Contains(strings.FieldsFunc(question, func(r rune) bool { return strings.ContainsRune(" ,;:.?!()\"'’", r) }), text)
+	return slices.Contains(strings.FieldsFunc(question, func(r rune) bool {
+		return strings.ContainsRune(" ,;:.?!()\"'’", r)
+	}), text)
 }
 
 // Distance returns the Levenshtein distance of two words in characters. If it is over most, the result is some number

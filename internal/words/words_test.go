@@ -15,7 +15,8 @@ func TestOf(t *testing.T) {
 		name, why, text string
 		want            []string
 	}{
-		{"plain", "lower case, no punctuation", "How many singers, in \"France\"?", []string{"how", "many", "singers", "in", "france"}},
+		{"plain", "lower case, no punctuation", "How many singers, in \"France\"?", []string{"how", "many", "singers", "in",
+			"france"}},
 		{"apostrophes", "inside a word", "don’t 'quote' singers' o'clock", []string{"don't", "quote", "singers", "o'clock"}},
 		{"numbers", "are words", "top 5 of 1,234.5", []string{"top", "5", "of", "1", "234", "5"}},
 		{"scripts", "any", "北京的 歌手 élève", []string{"北京的", "歌手", "élève"}},
@@ -60,10 +61,12 @@ func TestOfName(t *testing.T) {
 func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
 		"042": "42", "000": "0", "0": "0", "100": "100", "0x1": "0x1",
-		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish", "houses": "house",
-		"class": "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city",
+		"singers": "singer", "Countries": "country", "boxes": "box", "classes": "class", "matches": "match", "dishes": "dish",
+		"houses": "house",
+		"class":  "class", "status": "status", "analysis": "analysis", "bus": "bus", "city": "city",
 		"ids": "id", "IDs": "id", "nos": "no", "PKs": "pk", "": "", "a": "a",
-		"gas": "gas", "yes": "yes", "was": "was", "his": "his", "has": "has", "its": "its", "GPS": "gps", "us": "us", "as": "as", "is": "is",
+		"gas": "gas", "yes": "yes", "was": "was", "his": "his", "has": "has", "its": "its", "GPS": "gps", "us": "us",
+		"as": "as", "is": "is",
 		"movies": "movy", "movie": "movy", "statuses": "status", "clauses": "clause",
 		"series":   "sery",
 		"singer's": "singer", "people": "person", "women": "woman",
@@ -101,7 +104,8 @@ func TestThousands(t *testing.T) {
 // TestNearest: a slip of one letter or two, and the same first letter before another one.
 func TestNearest(t *testing.T) {
 	names := []string{"idle", "model", "Customers", "orders"}
-	for name, want := range map[string]string{"modle": "model", "customer": "Customers", "ORDER": "orders", "idel": "idle", "x": "", "": "", "öders": "orders"} {
+	for name, want := range map[string]string{"modle": "model", "customer": "Customers", "ORDER": "orders", "idel": "idle",
+		"x": "", "": "", "öders": "orders"} {
 		if got := words.Nearest(name, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}
@@ -114,10 +118,13 @@ func TestSimilarity(t *testing.T) {
 		a, b string
 		want float64
 	}{
-		{"customer_id", "CustomerId", 1}, {"Customers", "PROD_Customers", 0.8182}, {"custNumber", "customerNumber", 0.8333}, {"abc", "xyz", 0},
+		{"customer_id", "CustomerId", 1}, {"Customers", "PROD_Customers", 0.8182}, {"custNumber", "customerNumber", 0.8333},
+		{"abc", "xyz", 0},
 		{"", "", 1}, {"", "a", 0}, {"eye_colour_id", "id", 0.3077}, {"salesRepEmployeeNumber", "employeeNumber", 0.7778},
-		{"ababab", "bababa", 0.8333}, {"Straße", "Strasse", 0.7692}, {"abacbbaaa", "abcbaac", 0.75}, {"cbbaabaac", "bbaabbc", 0.75},
-		{"cbacbcbca", "aabbacb", 0.5}, {"abccbcabb", "cbbbaab", 0.25}, {"baaabcbcc", "cbcbaca", 0.5}, {"abaccbbab", "bccbcca", 0.625},
+		{"ababab", "bababa", 0.8333}, {"Straße", "Strasse", 0.7692}, {"abacbbaaa", "abcbaac", 0.75},
+		{"cbbaabaac", "bbaabbc", 0.75},
+		{"cbacbcbca", "aabbacb", 0.5}, {"abccbcabb", "cbbbaab", 0.25}, {"baaabcbcc", "cbcbaca", 0.5},
+		{"abaccbbab", "bccbcca", 0.625},
 	}
 	for _, tt := range tests {
 		if got := words.Similarity(tt.a, tt.b); math.Abs(got-tt.want) > 1e-4 {

@@ -96,7 +96,8 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if r.file.Models == nil {
-		return knowledge.Model{}, &fileerr.Knowledge{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
+		return knowledge.Model{},
+			&fileerr.Knowledge{Format: "dbt", Problem: "the file has no semantic_models: target/semantic_manifest.json has"}
 	}
 	for i := range r.file.Models {
 		r.table(&r.file.Models[i])
@@ -181,7 +182,8 @@ func (r *reader) relationships() {
 	}
 }
 
-// relationship adds a way. Where it is not the first between its tables, the entity is its name, if nothing has that name.
+// relationship adds a way. Where it is not the first between its tables, the entity is its name, if nothing has that
+// name.
 func (r *reader) relationship(entity string, x knowledge.Relationship) {
 	second, taken := false, false
 	for _, other := range r.out.Relationships {

@@ -21,7 +21,8 @@ func (r *reader) metric(m *metric) {
 	case m.Type == "simple" && p.Measure != nil:
 		out.Expr, err = r.simple(p.Measure)
 	case m.Type == "ratio" && p.Numerator != nil && p.Denominator != nil:
-		out.Expr, err = derived("numerator / denominator", []input{p.Numerator.as("numerator"), p.Denominator.as("denominator")})
+		out.Expr, err = derived("numerator / denominator",
+			[]input{p.Numerator.as("numerator"), p.Denominator.as("denominator")})
 	case m.Type == "derived":
 		out.Expr, err = derived(p.Expr, p.Metrics)
 	default:
@@ -114,8 +115,8 @@ func (r *reader) measure(name string) (*knowledge.Table, *measure) {
 	return nil, nil
 }
 
-// qualified writes the expression of a measure. One that names no column, or a column of the database whose name is that of
-// a dimension with another expression, becomes a computed column.
+// qualified writes the expression of a measure. One that names no column, or a column of the database whose name is
+// that of a dimension with another expression, becomes a computed column.
 func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error) {
 	columns := knowledge.Column{Expr: expr}.Reads()
 	shadowed := slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool {
@@ -124,7 +125,9 @@ func (r *reader) qualified(t *knowledge.Table, name, expr string) (string, error
 	if len(columns) > 0 && !shadowed {
 		return knowledge.Qualified(t.Name, expr)
 	}
-	for slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) && c.Expr != expr }) {
+	for slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool {
+		return strings.EqualFold(c.Name, name) && c.Expr != expr
+	}) {
 		name += "_measure"
 	}
 	if !slices.ContainsFunc(t.Columns, func(c knowledge.Column) bool { return strings.EqualFold(c.Name, name) }) {

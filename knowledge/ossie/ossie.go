@@ -116,7 +116,8 @@ func (r *reader) model(m *model) {
 	for _, rel := range m.Relationships {
 		out := knowledge.Relationship{Name: rel.Name, From: rel.From, To: rel.To}
 		if len(rel.FromColumns) != len(rel.ToColumns) {
-			r.lose("relationship %s: it has %d columns on one side and %d on the other", rel.Name, len(rel.FromColumns), len(rel.ToColumns))
+			r.lose("relationship %s: it has %d columns on one side and %d on the other", rel.Name, len(rel.FromColumns),
+				len(rel.ToColumns))
 			continue
 		}
 		for i, column := range rel.FromColumns {
@@ -140,7 +141,8 @@ func (r *reader) instructions(of string, c context) {
 }
 
 func (r *reader) table(d *dataset) {
-	t := knowledge.Table{Name: d.Name, Subject: knowledge.Subject{Description: d.Description, Synonyms: d.Context.Synonyms}}
+	t := knowledge.Table{Name: d.Name, Subject: knowledge.Subject{Description: d.Description,
+		Synonyms: d.Context.Synonyms}}
 	if d.Source != d.Name {
 		t.Source = d.Source
 	}
@@ -154,7 +156,8 @@ func (r *reader) table(d *dataset) {
 		}
 	}
 	for _, f := range d.Fields {
-		c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description, Synonyms: f.Context.Synonyms}}
+		c := knowledge.Column{Name: f.Name, Subject: knowledge.Subject{Description: f.Description,
+			Synonyms: f.Context.Synonyms}}
 		if f.Label != "" && f.Label != f.Name {
 			c.Synonyms = append(slices.Clip(c.Synonyms), f.Label)
 		}
@@ -190,7 +193,8 @@ func (r *reader) expression(of string, e expression) string {
 }
 
 func (r *reader) metric(m *model, x *metric) {
-	out := knowledge.Metric{Name: x.Name, Subject: knowledge.Subject{Description: x.Description, Synonyms: x.Context.Synonyms}}
+	out := knowledge.Metric{Name: x.Name, Subject: knowledge.Subject{Description: x.Description,
+		Synonyms: x.Context.Synonyms}}
 	r.instructions("metric "+x.Name+": ", x.Context)
 	out.Expr = r.expression("metric "+x.Name, x.Expression)
 	if len(m.Datasets) == 1 { // columns need no qualifier then

@@ -1,12 +1,12 @@
-// Package snowflake reads semantic views and semantic models of Snowflake (Cortex Analyst), as JSON. A YAML text becomes
-// JSON by knowledge/yaml.
+// Package snowflake reads semantic views and semantic models of Snowflake (Cortex Analyst), as JSON. A YAML text
+// becomes JSON by knowledge/yaml.
 //
 //	m, err := snowflake.Read(file)
 //
-// Logical tables become tables; Source is schema and table, without the database. Dimensions, time dimensions, facts and
-// measures become columns; a measure with a default aggregation is a metric, too. Metrics of tables and of the model become
-// metrics, filters become terms, and verified queries keep their SQL, which names the logical columns. A relationship that
-// is neither many to one nor one to one, and search services, have a line in Lost.
+// Logical tables become tables; Source is schema and table, without the database. Dimensions, time dimensions, facts
+// and measures become columns; a measure with a default aggregation is a metric, too. Metrics of tables and of the
+// model become metrics, filters become terms, and verified queries keep their SQL, which names the logical columns. A
+// relationship that is neither many to one nor one to one, and search services, have a line in Lost.
 package snowflake
 
 import (
@@ -80,7 +80,8 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Tables == nil {
-		return knowledge.Model{}, &fileerr.Knowledge{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
+		return knowledge.Model{},
+			&fileerr.Knowledge{Format: "snowflake", Problem: "the file has no tables: a semantic model has"}
 	}
 	var r reader
 	for i := range f.Tables {
@@ -148,7 +149,9 @@ func (r *reader) table(s *table) {
 		t.Source = source
 	}
 	for _, key := range append([]columns{s.PrimaryKey}, s.UniqueKeys...) {
-		if len(key.Columns) > 0 && !slices.ContainsFunc(t.Keys, func(k []string) bool { return slices.Equal(k, key.Columns) }) {
+		if len(key.Columns) > 0 && !slices.ContainsFunc(t.Keys, func(k []string) bool {
+			return slices.Equal(k, key.Columns)
+		}) {
 			t.Keys = append(t.Keys, key.Columns)
 		}
 	}
@@ -213,7 +216,8 @@ func (r *reader) metrics(s *table) {
 			} else if name == "average" {
 				m.Aggregation = "AVG"
 			}
-			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation), knowledge.Table{Name: s.Name}.ColumnName(m.Name)))
+			r.metric(s.Name, m, fmt.Sprintf(form, strings.ToUpper(m.Aggregation),
+				knowledge.Table{Name: s.Name}.ColumnName(m.Name)))
 		}
 	}
 	for _, m := range s.Metrics {

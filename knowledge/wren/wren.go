@@ -2,8 +2,9 @@
 //
 //	m, err := wren.Read(file)
 //
-// Models become tables: Source is schema and table, or the refSql. Calculated columns over their own table become columns
-// with an expression. Relationships keep their names; ONE_TO_MANY is reversed. Measures of cubes become metrics.
+// Models become tables: Source is schema and table, or the refSql. Calculated columns over their own table become
+// columns with an expression. Relationships keep their names; ONE_TO_MANY is reversed. Measures of cubes become
+// metrics.
 //
 // MDL rules about rows and columns are NOT enforced: each has a line in Lost. Use a policy of package exec instead.
 // Views, calculated columns over other tables, and relationships other than equal columns also have a line in Lost.
@@ -95,7 +96,8 @@ func Read(in io.Reader) (knowledge.Model, error) {
 		return knowledge.Model{}, err
 	}
 	if f.Models == nil {
-		return knowledge.Model{}, &fileerr.Knowledge{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
+		return knowledge.Model{},
+			&fileerr.Knowledge{Format: "wren", Problem: "the file has no models: a compiled mdl.json has"}
 	}
 	var r reader
 	if about := f.Properties.about(); about.Description != "" {

@@ -21,9 +21,9 @@ import (
 // billions.
 const maxNodes = 1_000_000
 
-// JSON returns the first document of a YAML text as JSON, keys in alphabetical order. Dates and times stay texts, as they
-// are written. A JSON text is YAML, too. Numbers that JSON does not have (.inf, .nan), binary data and keys that are
-// not texts are errors.
+// JSON returns the first document of a YAML text as JSON, keys in alphabetical order. Dates and times stay texts, as
+// they are written. A JSON text is YAML, too. Numbers that JSON does not have (.inf, .nan), binary data and keys that
+// are not texts are errors.
 func JSON(r io.Reader) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {

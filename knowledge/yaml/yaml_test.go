@@ -25,8 +25,10 @@ func TestJSON(t *testing.T) {
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+", ", 10), ", "))
 	}
 	for _, test := range []struct{ why, yaml, want, err string }{
-		{"types of YAML 1.2 that JSON has", "a: 1\nb: 1.5\nc: true\nd: null\ne: ~\nf: x", `{"a":1,"b":1.5,"c":true,"d":null,"e":null,"f":"x"}`, ""},
-		{"a date stays a text", "a: 2024-01-01\nb: 2024-01-01T10:00:00Z", `{"a":"2024-01-01","b":"2024-01-01T10:00:00Z"}`, ""},
+		{"types of YAML 1.2 that JSON has", "a: 1\nb: 1.5\nc: true\nd: null\ne: ~\nf: x",
+			`{"a":1,"b":1.5,"c":true,"d":null,"e":null,"f":"x"}`, ""},
+		{"a date stays a text", "a: 2024-01-01\nb: 2024-01-01T10:00:00Z", `{"a":"2024-01-01","b":"2024-01-01T10:00:00Z"}`,
+			""},
 		{"a number in quotes is a text", `a: "1"`, `{"a":"1"}`, ""},
 		{"a block of text", "a: |\n  x\n  y\n", `{"a":"x\ny\n"}`, ""},
 		{"aliases and merges; what is written wins", "a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {z: 1, <<: *a}",
@@ -40,7 +42,8 @@ func TestJSON(t *testing.T) {
 		{"nothing", "", "", "yaml: EOF"},
 	} {
 		got, err := yaml.JSON(strings.NewReader(test.yaml))
-		if string(got) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+		if string(got) != test.want || (err == nil) != (test.err == "") || err != nil &&
+			!strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: %s, %v", test.why, got, err)
 		}
 	}

@@ -22,7 +22,9 @@ func TestCheckModels(t *testing.T) {
 				}
 				return
 			}
-			i := slices.IndexFunc(faults, func(f knowledge.Fault) bool { return f.Kind == "key" && f.Name == "agreement_party_role" })
+			i := slices.IndexFunc(faults, func(f knowledge.Fault) bool {
+				return f.Kind == "key" && f.Name == "agreement_party_role"
+			})
 			if i < 0 || faults[i].Rows != 4 || faults[i].Distinct != 2 {
 				t.Fatal(faults)
 			}
@@ -30,7 +32,8 @@ func TestCheckModels(t *testing.T) {
 				t.Log(f)
 			}
 			// Nobody counts a policy twice through the key that is none.
-			r := knowledge.Request{Metrics: []string{"number_of_policies"}, GroupBy: []string{"agreement_party_role.party_role_code"}}
+			r := knowledge.Request{Metrics: []string{"number_of_policies"},
+				GroupBy: []string{"agreement_party_role.party_role_code"}}
 			if sql, err := m.Compile(r, "sqlite"); err != nil {
 				t.Error(err)
 			} else if _, err := m.Without(faults).Compile(r, "sqlite"); err == nil {

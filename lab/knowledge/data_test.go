@@ -1,4 +1,5 @@
-// Package knowledge_test holds the package knowledge of the SDK against recorded models and requests, on SQLite, PostgreSQL and MariaDB.
+// Package knowledge_test holds the package knowledge of the SDK against recorded models and requests, on SQLite,
+// PostgreSQL and MariaDB.
 package knowledge_test
 
 import (
@@ -94,11 +95,13 @@ func onPostgres(t testing.TB, name string) *exec.DB {
 func postgresCopy(t testing.TB, name string) *sql.DB {
 	t.Helper()
 	s := postgresServer.Get(t)
-	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)))(t)
+	root := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable",
+		s.Port)))(t)
 	defer root.Close()
 	database := copyOf(name)
 	testutil.Value(root.Exec(`CREATE DATABASE "` + database + `"`))(t)
-	p := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port, database)))(t)
+	p := testutil.Value(sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.Port,
+		database)))(t)
 	t.Cleanup(func() { p.Close() })
 	load(t, name, p, `"`, "timestamp", "numeric", func(n int) string { return fmt.Sprintf("$%d", n) })
 	return p
@@ -126,7 +129,8 @@ func load(t testing.TB, name string, to *sql.DB, quote, moment, number string, p
 	t.Helper()
 	from := pool(t, name)
 	quoted := func(s string) string { return quote + s + quote }
-	for _, table := range texts(t, from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+	for _, table := range texts(t, from, "SELECT name FROM sqlite_master WHERE type = 'table' "+
+		"AND name NOT LIKE 'sqlite_%'") {
 		kinds := texts(t, from, "SELECT type FROM pragma_table_info(?)", table)
 		var columns, names, places []string
 		for i, column := range texts(t, from, "SELECT name FROM pragma_table_info(?)", table) {

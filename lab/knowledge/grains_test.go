@@ -20,11 +20,13 @@ func TestGrains(t *testing.T) {
 	}
 	for _, engine := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(engine, func(t *testing.T) {
-			db := map[string]func(testing.TB, string) *exec.DB{"sqlite": onSQLite, "postgres": onPostgres, "mysql": onMariaDB}[engine](t, "trips")
+			db := map[string]func(testing.TB, string) *exec.DB{"sqlite": onSQLite, "postgres": onPostgres,
+				"mysql": onMariaDB}[engine](t, "trips")
 			m := modelOf(t, "trips")
 			for _, grain := range []string{"year", "quarter", "month", "week", "day", "hour"} {
 				column := "trip.departed_at@" + grain
-				sql := testutil.Value(m.Compile(knowledge.Request{Metrics: []string{"trips"}, GroupBy: []string{column}, OrderBy: []string{column}}, engine))(t)
+				sql := testutil.Value(m.Compile(knowledge.Request{Metrics: []string{"trips"}, GroupBy: []string{column},
+					OrderBy: []string{column}}, engine))(t)
 				rows := testutil.Value(db.Query(t.Context(), sql))(t, sql)
 				got := fmt.Sprint(rows.Rows[0][0], " ", rows.Rows[len(rows.Rows)-1][0])
 				golden.Equal(t, want[grain], got, grain)

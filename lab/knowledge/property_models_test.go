@@ -89,11 +89,13 @@ var bruteModels = map[string]bruteModel{
 			"revenue": sum("invoiceline", func(s seen) float64 {
 				return s.number("invoiceline.unitprice") * s.number("invoiceline.quantity")
 			}),
-			"invoiced":             sum("invoice", of("invoice.total")),
-			"invoices":             count("invoice"),
-			"units":                sum("invoiceline", of("invoiceline.quantity")),
-			"tracks":               count("track"),
-			"customers":            {table: "customer", kind: "distinct", value: func(s seen) any { return s.at("customer.customerid") }},
+			"invoiced": sum("invoice", of("invoice.total")),
+			"invoices": count("invoice"),
+			"units":    sum("invoiceline", of("invoiceline.quantity")),
+			"tracks":   count("track"),
+			"customers": {table: "customer", kind: "distinct", value: func(s seen) any {
+				return s.at("customer.customerid")
+			}},
 			"minutes":              sum("track", func(s seen) float64 { return s.number("track.milliseconds") / 60000 }),
 			"average_invoice":      ratio("invoiced", "invoices"),
 			"long_tracks":          count("track").only(func(s seen) bool { return s.number("track.milliseconds") > 300000 }),
@@ -110,10 +112,12 @@ var bruteModels = map[string]bruteModel{
 			"InvoiceLine.Quantity", "Manager.LastName",
 		},
 		conditions: []bruteCondition{
-			{}, is("Genre.Name", "Jazz"), is("Customer.Country", "USA"), is("Playlist.Name", "Grunge"), is("Employee.City", "Calgary"),
-			{sql: "Track.Milliseconds > 300000 AND Genre.Name = 'Rock'", tables: []string{"Track", "Genre"}, holds: func(s seen) bool {
-				return s.number("track.milliseconds") > 300000 && s.at("genre.name") == "Rock"
-			}},
+			{}, is("Genre.Name", "Jazz"), is("Customer.Country", "USA"), is("Playlist.Name", "Grunge"),
+			is("Employee.City", "Calgary"),
+			{sql: "Track.Milliseconds > 300000 AND Genre.Name = 'Rock'", tables: []string{"Track", "Genre"},
+				holds: func(s seen) bool {
+					return s.number("track.milliseconds") > 300000 && s.at("genre.name") == "Rock"
+				}},
 		},
 	},
 	"classicmodels": {
@@ -129,10 +133,13 @@ var bruteModels = map[string]bruteModel{
 			"shipped":       count("orders").only(func(s seen) bool { return s.at("orders.status") == "Shipped" }),
 			"shipped_share": ratio("shipped", "orders"),
 			"margin": sum("orderdetails", func(s seen) float64 {
-				return s.number("orderdetails.quantityordered") * (s.number("orderdetails.priceeach") - s.number("products.buyprice"))
+				return s.number("orderdetails.quantityordered") * (s.number("orderdetails.priceeach") - s.number(
+					"products.buyprice"))
 			}),
-			"stock":         sum("products", of("products.quantityinstock")),
-			"buyers":        {table: "orders", kind: "distinct", value: func(s seen) any { return s.at("orders.customernumber") }},
+			"stock": sum("products", of("products.quantityinstock")),
+			"buyers": {table: "orders", kind: "distinct", value: func(s seen) any {
+				return s.at("orders.customernumber")
+			}},
 			"average_order": ratio("sales", "orders"),
 		},
 		dimensions: []string{
@@ -140,7 +147,8 @@ var bruteModels = map[string]bruteModel{
 			"products.productVendor", "productlines.productLine", "employees.jobTitle", "offices.city",
 		},
 		conditions: []bruteCondition{
-			{}, is("orders.status", "Disputed"), is("customers.country", "USA"), is("products.productLine", "Planes"), is("offices.city", "Paris"),
+			{}, is("orders.status", "Disputed"), is("customers.country", "USA"), is("products.productLine", "Planes"),
+			is("offices.city", "Paris"),
 		},
 	},
 	"jaffle": {
@@ -153,11 +161,13 @@ var bruteModels = map[string]bruteModel{
 			"food_revenue": sum("order_item", func(s seen) float64 {
 				return s.number("order_item.is_food_item") * s.number("order_item.product_price")
 			}),
-			"order_gross_profit":  minus("revenue", "order_cost"),
-			"order_total":         sum("orders", of("orders.order_total")),
-			"new_customer_orders": count("orders").only(func(s seen) bool { return s.number("orders.customer_order_number") == 1 }),
-			"large_orders":        count("orders").only(func(s seen) bool { return s.number("orders.order_total_dim") >= 20 }),
-			"orders":              count("orders"),
+			"order_gross_profit": minus("revenue", "order_cost"),
+			"order_total":        sum("orders", of("orders.order_total")),
+			"new_customer_orders": count("orders").only(func(s seen) bool {
+				return s.number("orders.customer_order_number") == 1
+			}),
+			"large_orders": count("orders").only(func(s seen) bool { return s.number("orders.order_total_dim") >= 20 }),
+			"orders":       count("orders"),
 		},
 		computed: map[string]func(row) any{"orders.order_total_dim": func(r row) any { return r["order_total"] }},
 		dimensions: []string{
@@ -165,7 +175,8 @@ var bruteModels = map[string]bruteModel{
 			"orders.customer_order_number", "products.product_type", "supplies.supply_name",
 		},
 		conditions: []bruteCondition{
-			{}, is("customers.customer_type", "returning"), is("products.product_type", "beverage"), is("order_item.product_id", "BEV-001"),
+			{}, is("customers.customer_type", "returning"), is("products.product_type", "beverage"),
+			is("order_item.product_id", "BEV-001"),
 		},
 	},
 	"trips": {
@@ -175,7 +186,9 @@ var bruteModels = map[string]bruteModel{
 			"passengers":         sum("trip", of("trip.passengers")),
 			"booked":             sum("booking", of("booking.amount")),
 			"fare_per_passenger": ratio("fare", "passengers"),
-			"web_booked":         sum("booking", of("booking.amount")).only(func(s seen) bool { return s.at("booking.channel") == "web" }),
+			"web_booked": sum("booking", of("booking.amount")).only(func(s seen) bool {
+				return s.at("booking.channel") == "web"
+			}),
 		},
 		computed: map[string]func(row) any{"city.is_capital": func(r row) any {
 			if r["is_seat"] == "y" {
@@ -183,7 +196,8 @@ var bruteModels = map[string]bruteModel{
 			}
 			return int64(0)
 		}},
-		dimensions: []string{"", "city.name", "origin.name", "destination.country", "destination.is_capital", "trip.passengers", "booking.channel"},
+		dimensions: []string{"", "city.name", "origin.name", "destination.country", "destination.is_capital",
+			"trip.passengers", "booking.channel"},
 		conditions: []bruteCondition{
 			{}, is("destination.is_capital", int64(1)), is("booking.channel", "web"), is("origin.country", "Norway"),
 			is("destination.country", "Norway"),

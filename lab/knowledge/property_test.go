@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// TestEveryRequest: every metric by every dimension under every condition of four models gives what a loop over the rows
-// gives, or is refused where the loop finds no way or two.
+// TestEveryRequest: every metric by every dimension under every condition of four models gives what a loop over the
+// rows gives, or is refused where the loop finds no way or two.
 func TestEveryRequest(t *testing.T) {
 	for _, name := range []string{"chinook", "classicmodels", "jaffle", "trips"} {
 		t.Run(name, func(t *testing.T) {
@@ -336,7 +336,8 @@ func (w *world) simple(b brute, dimension string, condition bruteCondition) (map
 	return groups, true
 }
 
-// meets returns what tells whether a row of base meets a condition: by what it leads to, or by some row that leads to it.
+// meets returns what tells whether a row of base meets a condition: by what it leads to, or by some row that leads to
+// it.
 func (w *world) meets(base string, c bruteCondition) (func(seen) bool, bool) {
 	if c.sql == "" {
 		return func(seen) bool { return true }, true

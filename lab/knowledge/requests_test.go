@@ -23,8 +23,8 @@ type requestLine struct {
 	Engines []string
 }
 
-// TestRequests: each request gives the rows of the statement that a person wrote for it, or is refused for its reason. The
-// join of everything, which a model writes, gives others.
+// TestRequests: each request gives the rows of the statement that a person wrote for it, or is refused for its reason.
+// The join of everything, which a model writes, gives others.
 func TestRequests(t *testing.T) {
 	engines := map[string]func(testing.TB, string) *exec.DB{"sqlite": onSQLite, "postgres": onPostgres, "mysql": onMariaDB}
 	for _, engine := range []string{"sqlite", "postgres", "mysql"} {

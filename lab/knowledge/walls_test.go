@@ -45,8 +45,8 @@ func walled() map[string]func(*testing.T) (*sql.DB, exec.Dialect) {
 	}
 }
 
-// TestRequestsRows: rules about rows hold for compiled requests: each customer gets the sum over the rows of that customer,
-// whichever table the metric adds up, and whatever the request's own conditions say.
+// TestRequestsRows: rules about rows hold for compiled requests: each customer gets the sum over the rows of that
+// customer, whichever table the metric adds up, and whatever the request's own conditions say.
 func TestRequestsRows(t *testing.T) {
 	rules := exec.Policy{
 		Rows: map[string]string{
@@ -63,12 +63,14 @@ func TestRequestsRows(t *testing.T) {
 				{`{"metrics": ["revenue"], "where": ["customers.customer_id IS NOT NULL"]}`,
 					"SELECT SUM(i.product_price) FROM order_items AS i JOIN orders AS o ON o.order_id = i.order_id " +
 						"WHERE o.customer_id = '%s' AND i.product_price > 5"},
-				{`{"metrics": ["lifetime_spend_pretax"]}`, "SELECT SUM(lifetime_spend_pretax) FROM customers WHERE customer_id = '%s'"},
+				{`{"metrics": ["lifetime_spend_pretax"]}`,
+					"SELECT SUM(lifetime_spend_pretax) FROM customers WHERE customer_id = '%s'"},
 				{`{"metrics": ["order_cost"], "where": ["customers.customer_id <> 'C1' OR 1 = 1"]}`,
 					"SELECT SUM(order_cost) FROM orders WHERE customer_id = '%s'"},
 			} {
 				for _, customer := range []string{"C1", "C12"} {
-					e := testutil.Value(texttosql.New(p, &requester{request: test.request}, texttosql.WithDialect(dialect), texttosql.WithSamples(2),
+					e := testutil.Value(texttosql.New(p, &requester{request: test.request}, texttosql.WithDialect(dialect),
+						texttosql.WithSamples(2),
 						texttosql.WithKnowledge(modelOf(t, "jaffle")), texttosql.WithPolicy(rules)))(t)
 					scope := exec.Scope{Key: customer, Params: map[string]any{"customer": customer}}
 					res, err := e.Ask(t.Context(), "How much is it?", texttosql.WithScope(scope))
@@ -85,8 +87,8 @@ func TestRequestsRows(t *testing.T) {
 	}
 }
 
-// TestRequestsDenied: a metric over a denied column or table is not shown, not compiled and not named, in prompts, results and
-// errors; one beside it is.
+// TestRequestsDenied: a metric over a denied column or table is not shown, not compiled and not named, in prompts,
+// results and errors; one beside it is.
 func TestRequestsDenied(t *testing.T) {
 	for engine, open := range walled() {
 		t.Run(engine, func(t *testing.T) {
@@ -105,7 +107,8 @@ func TestRequestsDenied(t *testing.T) {
 					exec.Policy{DenyColumns: []string{"products.product_type"}}, []string{"product_type"}, false},
 				{"a condition on a denied column", `{"metrics": ["revenue"], "where": ["products.product_type = 'x'"]}`,
 					exec.Policy{DenyColumns: []string{"products.product_type"}}, nil, false},
-				{"a metric beside them", `{"metrics": ["revenue"]}`, exec.Policy{DenyColumns: []string{"orders.order_cost"}}, []string{"order_cost"}, true},
+				{"a metric beside them", `{"metrics": ["revenue"]}`, exec.Policy{DenyColumns: []string{"orders.order_cost"}},
+					[]string{"order_cost"}, true},
 			} {
 				model := &requester{request: test.request}
 				e := testutil.Value(texttosql.New(p, model, texttosql.WithDialect(dialect), texttosql.WithSamples(2),

@@ -21,25 +21,31 @@ func TestSuiteEX(t *testing.T) {
 	}{
 		{"columns in another order", "SELECT id, name FROM p", "SELECT name, id FROM p", 1, 1},
 		{"three columns in another order", "SELECT id, name, price FROM p", "SELECT price, id, name FROM p", 1, 1},
-		{"the values of two columns swapped in one row", "SELECT 1, 2 UNION ALL SELECT 2, 1", "SELECT 1, 2 UNION ALL SELECT 1, 2", 0, 0},
-		{"columns with equal values, rows that tell them apart", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 4", "SELECT 2, 1, 3 UNION ALL SELECT 1, 2, 4", 1, 1},
-		{"columns with equal values that do not fit", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 3", "SELECT 1, 1, 3 UNION ALL SELECT 2, 2, 3", 0, 0},
+		{"the values of two columns swapped in one row", "SELECT 1, 2 UNION ALL SELECT 2, 1",
+			"SELECT 1, 2 UNION ALL SELECT 1, 2", 0, 0},
+		{"columns with equal values, rows that tell them apart", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 4",
+			"SELECT 2, 1, 3 UNION ALL SELECT 1, 2, 4", 1, 1},
+		{"columns with equal values that do not fit", "SELECT 1, 2, 3 UNION ALL SELECT 2, 1, 3",
+			"SELECT 1, 1, 3 UNION ALL SELECT 2, 2, 3", 0, 0},
 		{"a DISTINCT too much", "SELECT name FROM p", "SELECT DISTINCT name FROM p", 1, 0},
 		{"a DISTINCT too little", "SELECT DISTINCT name FROM p", "SELECT name FROM p", 1, 0},
 		{"a DISTINCT that is counted", "SELECT count(DISTINCT name) FROM p", "SELECT count(name) FROM p", 1, 0},
 		{"a DISTINCT in a string stays", "SELECT 'distinct'", "SELECT 'distinct' WHERE 'distinct' = 'DISTINCT'", 0, 0},
 		{"copies count", "SELECT name FROM p", "SELECT name FROM p GROUP BY name", 0, 0},
 		{"order that the gold has", "SELECT id FROM p ORDER BY id", "SELECT id FROM p ORDER BY id DESC", 0, 0},
-		{"order anywhere in the gold", "SELECT id FROM p WHERE id IN (SELECT id FROM p order by id)", "SELECT id FROM p ORDER BY id DESC", 0, 0},
+		{"order anywhere in the gold", "SELECT id FROM p WHERE id IN (SELECT id FROM p order by id)",
+			"SELECT id FROM p ORDER BY id DESC", 0, 0},
 		{"order that only the answer has", "SELECT id FROM p", "SELECT id FROM p ORDER BY id DESC", 1, 1},
-		{"a blank inside an operator of the answer", "SELECT id FROM p WHERE id >= 2", "SELECT id FROM p WHERE id > = 2", 1, 1},
+		{"a blank inside an operator of the answer", "SELECT id FROM p WHERE id >= 2", "SELECT id FROM p WHERE id > = 2",
+			1, 1},
 		{"no rows, of other columns", "SELECT id FROM p WHERE id > 9", "SELECT id, name FROM p WHERE id > 9", 1, 1},
 		{"one column more", "SELECT id FROM p", "SELECT id, id FROM p", 0, 0},
 		{"the current year is 2020", "SELECT 2020", "SELECT YEAR ( CURDATE() )", 1, 1},
 		{"an error", "SELECT id FROM p", "SELECT nix FROM p", 0, 0},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			s := eval.Scorer{Store: store, Metrics: []eval.Metric{metrics.SuiteEX{Store: store}, metrics.SuiteEX{Store: store, KeepDistinct: true}}}
+			s := eval.Scorer{Store: store, Metrics: []eval.Metric{metrics.SuiteEX{Store: store},
+				metrics.SuiteEX{Store: store, KeepDistinct: true}}}
 			v := testutil.Value(s.Score(t.Context(), eval.Question{ID: "1", DB: "n", Gold: test.gold}, test.sql))(t)
 			if v.Scores[0] != test.without || v.Scores[1] != test.kept {
 				t.Errorf("%v, want %v and %v (%s)", v.Scores, test.without, test.kept, v.Fault)
@@ -54,7 +60,8 @@ func TestVES(t *testing.T) {
 	if got := scoreOf(t, store, metrics.VES{Store: store, Runs: 3}, slow, "SELECT 20000"); got <= 1 {
 		t.Errorf("an answer much faster than the gold: VES %v", got)
 	}
-	if got := scoreOf(t, store, metrics.RVES{Store: store, Runs: 3}, slow, "SELECT 20000"); math.Abs(got-math.Sqrt(1.25)) > 1e-12 {
+	if got := scoreOf(t, store, metrics.RVES{Store: store, Runs: 3}, slow,
+		"SELECT 20000"); math.Abs(got-math.Sqrt(1.25)) > 1e-12 {
 		t.Errorf("an answer much faster than the gold: R-VES %v", got)
 	}
 	if got := scoreOf(t, store, metrics.RVES{Store: store, Runs: 3}, "SELECT 20000", slow); math.Abs(got-0.5) > 1e-12 {
@@ -73,7 +80,8 @@ func numbers(t testing.TB) func(string) (string, error) {
 	dir := t.TempDir()
 	makeDatabase(t, dir, "n",
 		"CREATE TABLE p (id INTEGER, name TEXT, price REAL, day DATE)",
-		"INSERT INTO p VALUES (1, 'a', 0.1, '2024-01-01'), (2, 'b', 0.2, '2024-01-02'), (3, 'b', 0.3, '2024-01-02'), (4, NULL, 0.2, NULL)")
+		"INSERT INTO p VALUES (1, 'a', 0.1, '2024-01-01'), (2, 'b', 0.2, '2024-01-02'), (3, 'b', 0.3, '2024-01-02'), (4, "+
+			"NULL, 0.2, NULL)")
 	return func(id string) (string, error) { return filepath.Join(dir, id+".sqlite"), nil }
 }
 
@@ -124,7 +132,8 @@ func makeDatabase(t testing.TB, dir, id string, statements ...string) {
 
 func TestMetricNames(t *testing.T) {
 	for name, m := range map[string]eval.Metric{
-		"ves": metrics.VES{}, "r_ves": metrics.RVES{}, "ex_suite": metrics.SuiteEX{}, "ex_suite_distinct": metrics.SuiteEX{KeepDistinct: true},
+		"ves": metrics.VES{}, "r_ves": metrics.RVES{}, "ex_suite": metrics.SuiteEX{},
+		"ex_suite_distinct": metrics.SuiteEX{KeepDistinct: true},
 	} {
 		if m.Name() != name {
 			t.Errorf("%#v is called %q, want %q", m, m.Name(), name)
@@ -188,7 +197,8 @@ func TestEM(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for name, m := range map[string]eval.Metric{"em": metrics.EM{}, "em_lexed": metrics.EM{Lexed: true}, "soft_f1": metrics.SoftF1{}} {
+	for name, m := range map[string]eval.Metric{"em": metrics.EM{}, "em_lexed": metrics.EM{Lexed: true},
+		"soft_f1": metrics.SoftF1{}} {
 		if m.Name() != name {
 			t.Errorf("%#v is called %q, want %q", m, m.Name(), name)
 		}

@@ -38,7 +38,8 @@ func Example() {
 
 	m, err := models.NewRecorded("spider_dev/all", []models.Question{{
 		ID: "6", Text: "How many singers are there?",
-		Replies: []models.Reply{{Text: "SELECT count(*) FROM singer"}, {Text: "SELECT max(name) FROM singer"}, {Text: "SELECT count(id) FROM singer"}},
+		Replies: []models.Reply{{Text: "SELECT count(*) FROM singer"}, {Text: "SELECT max(name) FROM singer"},
+			{Text: "SELECT count(id) FROM singer"}},
 	}})
 	if err != nil {
 		panic(err)
@@ -63,11 +64,12 @@ func ExamplePhases() {
 		panic(err)
 	}
 	const question = "Who is from France?"
-	recorded, err := models.NewRecorded("three samples", []models.Question{{ID: "1", Text: question, Replies: []models.Reply{
-		{Text: "SELECT name FROM singer WHERE country = 'France'"},
-		{Text: "SELECT s.name FROM singer AS s JOIN concert AS c ON s.id = c.singer_id WHERE s.country = 'France'"},
-		{Text: "SELECT name FROM singer WHERE country = 'France' ORDER BY name"},
-	}}})
+	recorded, err := models.NewRecorded("three samples",
+		[]models.Question{{ID: "1", Text: question, Replies: []models.Reply{
+			{Text: "SELECT name FROM singer WHERE country = 'France'"},
+			{Text: "SELECT s.name FROM singer AS s JOIN concert AS c ON s.id = c.singer_id WHERE s.country = 'France'"},
+			{Text: "SELECT name FROM singer WHERE country = 'France' ORDER BY name"},
+		}}})
 	if err != nil {
 		panic(err)
 	}
@@ -100,7 +102,8 @@ func ExampleTrajectories() {
 		{Thought: "I count.", Action: "query", SQL: "SELECT count(*) FROM singers"},
 		{Thought: "The table is called singer.", Action: "query", SQL: "SELECT count(*) FROM singer", OK: true},
 	}}
-	model, err := models.NewTrajectories("a", []models.Trajectory{walk}, []models.Question{{ID: "1", Text: "How many singers are there?"}})
+	model, err := models.NewTrajectories("a", []models.Trajectory{walk},
+		[]models.Question{{ID: "1", Text: "How many singers are there?"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -35,18 +35,24 @@ func TestPhasesDerived(t *testing.T) {
 		why           string
 	}{
 		{"one table", "SELECT name FROM singer", "Tables: singer", "No filters needed", ""},
-		{"aliases", "```sql\nSELECT T1.name FROM singer AS T1 JOIN concert AS T2 ON T1.id = T2.singer_id WHERE T2.year > 2014 AND 'France' = T1.country\n```",
-			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "concert.year > 2014 AND singer.country = 'France'", "resolved"},
+		{"aliases", "```sql\nSELECT T1.name FROM singer AS T1 JOIN concert AS T2 ON T1.id = T2.singer_id " +
+			"WHERE T2.year > 2014 AND 'France' = T1.country\n```",
+			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "concert.year > 2014 AND singer.country = 'France'",
+			"resolved"},
 		{"join in WHERE", "SELECT name FROM singer, concert WHERE singer.id = singer_id AND year = 2014",
 			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "concert.year = 2014", ""},
 		{"IN as a join", "SELECT name FROM singer WHERE id NOT IN (SELECT singer_id FROM concert WHERE year = 2014)",
-			"Tables: concert, singer", "singer.id NOT IN (SELECT singer_id FROM concert WHERE year = 2014)", "NOT IN joins nothing; what is inside stays inside"},
+			"Tables: concert, singer", "singer.id NOT IN (SELECT singer_id FROM concert WHERE year = 2014)",
+			"NOT IN joins nothing; what is inside stays inside"},
 		{"IN", "SELECT name FROM singer WHERE id IN (SELECT singer_id FROM concert)",
-			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "singer.id IN (SELECT singer_id FROM concert)", "a join and a condition"},
-		{"having", "SELECT country FROM singer GROUP BY country HAVING count(*) > 2", "Tables: singer", "No filters needed", "aggregates are left to the projection"},
+			"Tables: concert, singer\nJoins: concert.singer_id = singer.id", "singer.id IN (SELECT singer_id FROM concert)",
+			"a join and a condition"},
+		{"having", "SELECT country FROM singer GROUP BY country HAVING count(*) > 2", "Tables: singer", "No filters needed",
+			"aggregates are left to the projection"},
 		{"name with a blank", `SELECT sum(n) FROM "sold tickets" AS s JOIN concert AS c ON s.concert = c.id`,
 			"Tables: concert, \"sold tickets\"\nJoins: \"sold tickets\".concert = concert.id", "No filters needed", ""},
-		{"string in double quotes", `SELECT name FROM singer WHERE country = "France"`, "Tables: singer", "singer.country = 'France'", ""},
+		{"string in double quotes", `SELECT name FROM singer WHERE country = "France"`, "Tables: singer",
+			"singer.country = 'France'", ""},
 		{"no table", "SELECT 1 + 1", "Tables: none", "No filters needed", ""},
 		{"does not compile", "SELECT nmae FROM singer", "SELECT nmae FROM singer", "SELECT nmae FROM singer", "the raw text"},
 		{"prose", "I do not know.", "I do not know.", "I do not know.", "the raw text"},
@@ -54,11 +60,13 @@ func TestPhasesDerived(t *testing.T) {
 	db := concerts(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := testutil.Value(models.NewRecorded("pool", []models.Question{{ID: "1", Text: "Which?", Replies: []models.Reply{{Text: tt.reply}}}}))(t)
+			r := testutil.Value(models.NewRecorded("pool",
+				[]models.Question{{ID: "1", Text: "Which?", Replies: []models.Reply{{Text: tt.reply}}}}))(t)
 			m := testutil.Value(models.NewPhases(t.Context(), r, db, models.PhaseOptions{}))(t)
 			got := map[string]string{}
 			for _, step := range []string{"maker.scope", "maker.filter", "maker.projection"} {
-				reply := testutil.Value(m.Complete(t.Context(), llm.Request{Purpose: step, Messages: []llm.Message{{Role: llm.User, Text: "Which?"}}}))(t)
+				reply := testutil.Value(m.Complete(t.Context(),
+					llm.Request{Purpose: step, Messages: []llm.Message{{Role: llm.User, Text: "Which?"}}}))(t)
 				got[step] = reply.Text
 			}
 			want := map[string]string{"maker.scope": tt.scope, "maker.filter": tt.filter, "maker.projection": tt.reply}
@@ -91,10 +99,13 @@ func TestPhases(t *testing.T) {
 	}{
 		{"scope", "maker.scope", "", false, 1, "Tables: concert, singer\nJoins: concert.singer_id = singer.id"},
 		{"filter ignores the lock", "maker.filter", lock, false, 0, "singer.country = 'France'"},
-		{"projection ignores the lock", "maker.projection", lock, false, 0, "SELECT name FROM singer WHERE country = 'France'"},
-		{"projection keeps to it", "maker.projection", lock, true, 0, "SELECT name FROM singer JOIN concert ON singer.id = singer_id WHERE country = 'France'"},
+		{"projection ignores the lock", "maker.projection", lock, false, 0,
+			"SELECT name FROM singer WHERE country = 'France'"},
+		{"projection keeps to it", "maker.projection", lock, true, 0,
+			"SELECT name FROM singer JOIN concert ON singer.id = singer_id WHERE country = 'France'"},
 		{"no second one keeps to it", "maker.projection", lock, true, 1, ""},
-		{"nobody keeps to it", "maker.projection", "Tables: concert\n", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
+		{"nobody keeps to it", "maker.projection", "Tables: concert\n", true, 0,
+			"SELECT name FROM singer WHERE country = 'France'"},
 		{"the fallback", "generate", "", true, 0, "SELECT name FROM singer WHERE country = 'France'"},
 		{"no such sample", "maker.scope", "", false, 3, ""},
 		{"a repair", "repair", "", false, 0, ""},
@@ -134,7 +145,8 @@ func TestPhasesDelivery(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			reply, err := m.Complete(t.Context(), llm.Request{Purpose: tt.purpose, Sample: 1, Messages: []llm.Message{{Role: llm.User, Text: question}}})
+			reply, err := m.Complete(t.Context(), llm.Request{Purpose: tt.purpose, Sample: 1,
+				Messages: []llm.Message{{Role: llm.User, Text: question}}})
 			if took := time.Since(start); err != nil || took != time.Minute || reply.Model != "large" {
 				t.Errorf("%s: %+v, %v after %v, want the large model after a minute", tt.purpose, reply, err, took)
 			}

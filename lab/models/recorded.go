@@ -71,14 +71,16 @@ type known struct {
 // case and white space aside, and one without text are errors. [FromPool] makes
 // one of a pool that package eval read.
 func NewRecorded(name string, questions []Question) (*Recorded, error) {
-	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions)), lines: make(map[string]*Question, len(questions))}
+	r := &Recorded{name: name, turns: 1, known: make([]known, 0, len(questions)),
+		lines: make(map[string]*Question, len(questions))}
 	for _, q := range questions {
 		folded := fold(q.Text)
 		if folded == "" {
 			return nil, fmt.Errorf("models: pool %s: question %s has no text", name, q.ID)
 		}
 		if other := r.lines[folded]; other != nil {
-			return nil, fmt.Errorf("models: pool %s: questions %s and %s have the same text, so no request can tell them apart", name, other.ID, q.ID)
+			return nil, fmt.Errorf("models: pool %s: questions %s and %s have the same text, so no request can tell them apart",
+				name, other.ID, q.ID)
 		}
 		r.lines[folded] = &q
 		r.known = append(r.known, known{&q, folded})
@@ -106,7 +108,8 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 		return llm.Response{}, err
 	}
 	if req.Purpose != "generate" && req.Purpose != "link" {
-		return llm.Response{}, r.missing(": no stored sample answers a call for %q, only SQL for a question was recorded", req.Purpose)
+		return llm.Response{}, r.missing(": no stored sample answers a call for %q, only SQL for a question was recorded",
+			req.Purpose)
 	}
 	q := r.find(req)
 	if q == nil {
@@ -120,7 +123,8 @@ func (r *Recorded) Complete(ctx context.Context, req llm.Request) (llm.Response,
 }
 
 // deliver replies after the time that the stored reply at took.
-func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at int, reply Reply) (llm.Response, error) {
+func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at int, reply Reply) (llm.Response,
+	error) {
 	if reply.Latency > 0 {
 		select {
 		case <-time.After(reply.Latency):
@@ -129,7 +133,8 @@ func (r *Recorded) deliver(ctx context.Context, req llm.Request, q *Question, at
 		}
 	}
 	if reply.Text == "" {
-		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored sample %d of question %s is empty", r.name, at, q.ID)}
+		return llm.Response{}, &llm.Error{Message: fmt.Sprintf("pool %s: the stored sample %d of question %s is empty",
+			r.name, at, q.ID)}
 	}
 	resp := llm.Response{Text: reply.Text, StopReason: llm.StopEnd, Usage: reply.Usage, Model: reply.Model}
 	if resp.Usage == (llm.Usage{}) {

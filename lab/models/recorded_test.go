@@ -51,19 +51,28 @@ func TestRecorded(t *testing.T) {
 		want string
 		why  string
 	}{
-		{"plain", ask(0, "Question: How many singers are there?"), "  SELECT count(*) FROM singer;\n", "the stored text is not cleaned"},
+		{"plain", ask(0, "Question: How many singers are there?"), "  SELECT count(*) FROM singer;\n",
+			"the stored text is not cleaned"},
 		{"folded", ask(1, "### Question\nhow many  SINGERS\n are there?\n"), "SELECT 7", "case and white space do not count"},
-		{"longest", ask(0, "how many singers are there? Count them per country."), "SELECT 2", "one question contains another"},
-		{"last_message", ask(0, "How many singers are there? Count them per country.", "SELECT 1", "Show all"), "SELECT 3", "solved examples come first"},
-		{"earlier_message", ask(0, "Show all", "SELECT 1", "Try again."), "SELECT 3", "the question may stand in an earlier turn"},
+		{"longest", ask(0, "how many singers are there? Count them per country."), "SELECT 2",
+			"one question contains another"},
+		{"last_message", ask(0, "How many singers are there? Count them per country.", "SELECT 1", "Show all"), "SELECT 3",
+			"solved examples come first"},
+		{"earlier_message", ask(0, "Show all", "SELECT 1", "Try again."), "SELECT 3",
+			"the question may stand in an earlier turn"},
 		{
-			"schema", ask(0, "### Schema\nCREATE TABLE t (a text); -- How many singers are there? Count them per country.\n\n### Question\nShow all\n"),
+			"schema", ask(0, "### Schema\nCREATE TABLE t (a text); -- How many singers are there? Count them per "+
+				"country.\n\n### Question\nShow all\n"),
 			"SELECT 3", "the schema holds the text of a longer question",
 		},
-		{"label", ask(0, "-- How many singers are there?\n\nQuestion: Show all\nHint: all are many"), "SELECT 3", "a label stands before the question"},
-		{"heading", ask(0, "# How many singers are there?\n### Question: show  ALL\r\n### SQL:"), "SELECT 3", "so does a label that is a heading"},
-		{"last_line", ask(0, "How many singers are there?\nSELECT 1\n\nShow all"), "SELECT 3", "solved examples come first, in one message as well"},
-		{"hidden_characters", ask(0, "How many sing\u200bers are there?"), "  SELECT count(*) FROM singer;\n", "prompts are cleaned of them"},
+		{"label", ask(0, "-- How many singers are there?\n\nQuestion: Show all\nHint: all are many"), "SELECT 3",
+			"a label stands before the question"},
+		{"heading", ask(0, "# How many singers are there?\n### Question: show  ALL\r\n### SQL:"), "SELECT 3",
+			"so does a label that is a heading"},
+		{"last_line", ask(0, "How many singers are there?\nSELECT 1\n\nShow all"), "SELECT 3",
+			"solved examples come first, in one message as well"},
+		{"hidden_characters", ask(0, "How many sing\u200bers are there?"), "  SELECT count(*) FROM singer;\n",
+			"prompts are cleaned of them"},
 	}
 	m := singers(t)
 	for _, test := range tests {
@@ -85,7 +94,8 @@ func TestRecordedErrors(t *testing.T) {
 	}{
 		{"repair", `pool pool/one: no stored sample answers a call for "repair"`, repair},
 		{"judge", `pool pool/one: no stored sample answers a call for "judge"`, judge},
-		{"unknown", `pool pool/one: no known question stands in the request "Which stadium?"`, ask(0, "Which stadium?\nNow.")},
+		{"unknown", `pool pool/one: no known question stands in the request "Which stadium?"`,
+			ask(0, "Which stadium?\nNow.")},
 		{"part_of_a_word", "no known question", ask(0, "Show allergies")},
 		{"system_only", "no known question", ask(0)},
 		{"too_many_samples", "pool pool/one has 1 samples of question 3", ask(1, "Show all")},
@@ -104,7 +114,8 @@ func TestRecordedErrors(t *testing.T) {
 		})
 	}
 	_, err := m.Complete(t.Context(), ask(2, "How many singers are there?"))
-	if err == nil || errors.Is(err, models.ErrNotRecorded) || !strings.Contains(err.Error(), "sample 2 of question 1 is empty") {
+	if err == nil || errors.Is(err, models.ErrNotRecorded) ||
+		!strings.Contains(err.Error(), "sample 2 of question 1 is empty") {
 		t.Errorf("an empty reply gave %v", err)
 	}
 }
@@ -146,14 +157,17 @@ func TestNewRecordedErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "questions 1 and 2 have the same text") {
 		t.Errorf("equal questions: %v", err)
 	}
-	if _, err := models.NewRecorded("p", []models.Question{{ID: "9", Text: " \u200b"}}); err == nil || !strings.Contains(err.Error(), "question 9 has no text") {
+	if _, err := models.NewRecorded("p", []models.Question{{ID: "9", Text: " \u200b"}}); err == nil ||
+		!strings.Contains(err.Error(), "question 9 has no text") {
 		t.Errorf("no text: %v", err)
 	}
 }
 
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, err := models.NewRecorded("p", []models.Question{{ID: "1", Text: "Show all", Replies: []models.Reply{{Text: "SELECT 1", Latency: 5 * time.Second}}}})
+		m, err := models.NewRecorded("p",
+			[]models.Question{{ID: "1", Text: "Show all",
+				Replies: []models.Reply{{Text: "SELECT 1", Latency: 5 * time.Second}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +187,8 @@ func TestFromPool(t *testing.T) {
 	p := &pools.Pool{
 		Name: "p",
 		Questions: []eval.Question{
-			{ID: "1", DB: "a", Text: "Show all"}, {ID: "2", DB: "b", Text: "show ALL"}, {ID: "3", DB: "b", Text: "Show  all"}, {ID: "4", DB: "b", Text: "Count them"},
+			{ID: "1", DB: "a", Text: "Show all"}, {ID: "2", DB: "b", Text: "show ALL"}, {ID: "3", DB: "b", Text: "Show  all"},
+			{ID: "4", DB: "b", Text: "Count them"},
 		},
 		Answers: [][]eval.Answer{
 			{{SQL: "SELECT 1", Run: "r"}}, {{SQL: "SELECT 2", Run: "r", Model: "m"}}, {{SQL: "SELECT 3"}},
@@ -208,7 +223,8 @@ func TestConformance(t *testing.T) {
 		case "busy", "down":
 			return nil
 		}
-		m := testutil.Value(models.NewRecorded("p", []models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}}))(t)
+		m := testutil.Value(models.NewRecorded("p",
+			[]models.Question{{ID: "1", Text: text, Replies: slices.Repeat([]models.Reply{reply}, 20)}}))(t)
 		return m
 	})
 }

@@ -36,8 +36,8 @@ func (s TrajectoryStep) Reply() string {
 	return fmt.Sprintf("Thought: %s\nAction: %s[%s]", s.Thought, s.Action, s.SQL)
 }
 
-// Diverged is the place of the first statement whose success differs from the stored one, among those that ran is about:
-// the successes of the first statements, in order. -1: they are as stored.
+// Diverged is the place of the first statement whose success differs from the stored one, among those that ran is
+// about: the successes of the first statements, in order. -1: they are as stored.
 func (t Trajectory) Diverged(ran []bool) int {
 	at := 0
 	for _, s := range t.Steps {
@@ -69,11 +69,11 @@ func ReadTrajectories(path string) ([]Trajectory, error) {
 	return list, err
 }
 
-// Trajectories is an [llm.Model] that replays stored walks: sample i of a question goes the i-th trajectory of it, and a
-// request gets the step that follows those in its conversation.
+// Trajectories is an [llm.Model] that replays stored walks: sample i of a question goes the i-th trajectory of it, and
+// a request gets the step that follows those in its conversation.
 //
-// It answers calls for "agent.step" only. The replies are those that a model gave to the observations which it saw then.
-// Where an observation of the request says otherwise than the stored one whether the statement ran, the walk has
+// It answers calls for "agent.step" only. The replies are those that a model gave to the observations which it saw
+// then. Where an observation of the request says otherwise than the stored one whether the statement ran, the walk has
 // diverged: the span of the call has the warning "diverged", and what follows answers something else.
 //
 // Safe for concurrent use.
@@ -124,7 +124,9 @@ func (t *Trajectories) Complete(ctx context.Context, req llm.Request) (llm.Respo
 		}
 	}
 	if at := walk.Diverged(ran); at >= 0 && at == len(ran)-1 {
-		trace.FromContext(ctx).Warn("diverged", fmt.Sprintf("statement %d of question %s ran: %t, stored: %t; the reply answers the stored observation", at+1, q.ID, ran[at], !ran[at]))
+		trace.FromContext(ctx).Warn("diverged",
+			fmt.Sprintf("statement %d of question %s ran: %t, stored: %t; the reply answers the stored observation", at+1, q.ID,
+				ran[at], !ran[at]))
 	}
 	if steps >= len(walk.Steps) {
 		return llm.Response{}, t.recorded.missing(": the trajectory of question %s has %d steps", q.ID, len(walk.Steps))

@@ -27,10 +27,12 @@ func written(t *testing.T, text string) string {
 	return path
 }
 
-// TestTrajectories: a request gets the step that follows those in it, and a warning where its observation is another one.
+// TestTrajectories: a request gets the step that follows those in it, and a warning where its observation is another
+// one.
 func TestTrajectories(t *testing.T) {
 	list := testutil.Value(models.ReadTrajectories(written(t, walked)))(t)
-	m := testutil.Value(models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"}, {ID: "5", Text: "Why?"}}))(t)
+	m := testutil.Value(models.NewTrajectories("walks", list, []models.Question{{ID: "4", Text: "How many?"},
+		{ID: "5", Text: "Why?"}}))(t)
 	user := func(text string) llm.Message { return llm.Message{Role: llm.User, Text: text} }
 	said := llm.Message{Role: llm.Assistant, Text: "Thought: t"}
 	asked := user("### Question\nHow many?\n")
@@ -43,10 +45,14 @@ func TestTrajectories(t *testing.T) {
 	}{
 		{[]llm.Message{asked}, 0, "query[SELECT x]", false, "the first step"},
 		{[]llm.Message{asked, said, user("Observation: Error: x")}, 0, "query[SELECT 1]", false, "the second"},
-		{[]llm.Message{asked, said, user("Observation: Success: rows=1")}, 0, "query[SELECT 1]", true, "it ran, and did not then"},
-		{[]llm.Message{asked, said, user("Observation: Error"), said, user("Observation: Success")}, 0, "finish[SELECT 1]", false, "the third"},
-		{[]llm.Message{asked, said, user("Observation: Success"), said, user("Observation: Success")}, 0, "finish[SELECT 1]", false, "told once, at its step"},
-		{[]llm.Message{asked, said, user("Observation: Error"), said, user("Observation: Success"), said, user("Observation: x")},
+		{[]llm.Message{asked, said, user("Observation: Success: rows=1")}, 0, "query[SELECT 1]", true,
+			"it ran, and did not then"},
+		{[]llm.Message{asked, said, user("Observation: Error"), said, user("Observation: Success")}, 0, "finish[SELECT 1]",
+			false, "the third"},
+		{[]llm.Message{asked, said, user("Observation: Success"), said, user("Observation: Success")}, 0, "finish[SELECT 1]",
+			false, "told once, at its step"},
+		{[]llm.Message{asked, said, user("Observation: Error"), said, user("Observation: Success"), said,
+			user("Observation: x")},
 			0, "", false, "no more steps"},
 		{[]llm.Message{user("### Question\nWhy?"), said, user("Observation: x\n\n### Question\nHow many?\n")},
 			1, "query[SELECT 2]", false, "an example stands before, and it is the other walk"},
@@ -55,7 +61,8 @@ func TestTrajectories(t *testing.T) {
 		{[]llm.Message{user("### Question\nWho?")}, 0, "", false, "an unknown question"},
 	} {
 		root := trace.Tracer{}.New("call")
-		resp, err := m.Complete(trace.NewContext(t.Context(), root), llm.Request{Purpose: "agent.step", Sample: tt.sample, Messages: tt.messages})
+		resp, err := m.Complete(trace.NewContext(t.Context(), root), llm.Request{Purpose: "agent.step", Sample: tt.sample,
+			Messages: tt.messages})
 		if (tt.want == "") != errors.Is(err, models.ErrNotRecorded) || !strings.HasSuffix(resp.Text, tt.want) {
 			t.Errorf("%s: %q, %v", tt.why, resp.Text, err)
 		}
@@ -63,7 +70,8 @@ func TestTrajectories(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, root.Warnings())
 		}
 	}
-	if _, err := m.Complete(t.Context(), llm.Request{Purpose: "generate", Messages: []llm.Message{asked}}); !errors.Is(err, models.ErrNotRecorded) {
+	if _, err := m.Complete(t.Context(), llm.Request{Purpose: "generate", Messages: []llm.Message{asked}}); !errors.Is(err,
+		models.ErrNotRecorded) {
 		t.Errorf("another purpose: %v", err)
 	}
 }
@@ -96,7 +104,8 @@ func TestReadTrajectoriesFaults(t *testing.T) {
 		{walked + `{"run": "a", "qid": 1}`, "walks.jsonl:3", "no steps"},
 	} {
 		var fault *fileerr.Questions
-		if _, err := models.ReadTrajectories(written(t, tt.text)); !errors.As(err, &fault) || !strings.Contains(err.Error(), tt.want) {
+		if _, err := models.ReadTrajectories(written(t, tt.text)); !errors.As(err, &fault) ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package mutate changes one place of a Go package at a time, as a slip of a programmer would, so that a run of the tests shows
-// whether one of them fails. One test binary holds all changes of a package, and a variable of the environment selects one.
+// Package mutate changes one place of a Go package at a time, as a slip of a programmer would, so that a run of the
+// tests shows whether one of them fails. One test binary holds all changes of a package, and a variable of the
+// environment selects one.
 package mutate
 
 import (
@@ -41,9 +42,9 @@ type Mutant struct {
 //   - statement: a call, an assignment or a branch is left out
 var Operators = []string{"arithmetic", "compare", "condition", "constant", "logic", "not", "return", "statement"}
 
-// Find returns the mutants of the package in a folder, in the order of its files, those of the operators only; no operator
-// means all. Tests, generated files and files that the system does not build have none, nor has a declaration of constants or
-// types, which no variable can switch.
+// Find returns the mutants of the package in a folder, in the order of its files, those of the operators only; no
+// operator means all. Tests, generated files and files that the system does not build have none, nor has a declaration
+// of constants or types, which no variable can switch.
 func Find(folder string, operators ...string) ([]Mutant, error) {
 	for _, o := range operators {
 		if !slices.Contains(Operators, o) {

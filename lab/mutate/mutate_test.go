@@ -82,7 +82,8 @@ func TestFind(t *testing.T) {
 		{Line: 27, Operator: "statement", Old: "all = all + word", New: ""},
 		{Line: 27, Operator: "arithmetic", Old: "+", New: "-"},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Mutant{}, "File"), cmpopts.IgnoreUnexported(Mutant{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Mutant{}, "File"),
+		cmpopts.IgnoreUnexported(Mutant{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if _, err := Find(dir, "typo"); err == nil {

@@ -28,9 +28,10 @@ type Binary struct {
 	limit            time.Duration
 }
 
-// Build compiles the tests of the package in dir with all mutants, into folder, and marks mutants that do not compile. It changes no
-// file of the package: go test reads the mutants through its flag -overlay. It then runs the tests that go test -run names, without a
-// mutant: they must pass, and a mutant may take ten seconds more than five times their time.
+// Build compiles the tests of the package in dir with all mutants, into folder, and marks mutants that do not compile.
+// It changes no file of the package: go test reads the mutants through its flag -overlay. It then runs the tests that
+// go test -run names, without a mutant: they must pass, and a mutant may take ten seconds more than five times their
+// time.
 func Build(ctx context.Context, folder, dir, tests string, mutants []Mutant) (*Binary, error) {
 	path, err := filepath.Abs(filepath.Join(folder, "tests"))
 	if err != nil {
@@ -85,7 +86,8 @@ func writeOverlay(folder, dir string, mutants []Mutant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	texts := map[string]string{filepath.Join(filepath.Dir(mutants[0].File), "active_mutant.go"): fmt.Sprintf(declarations, pkg.Name)}
+	texts := map[string]string{filepath.Join(filepath.Dir(mutants[0].File), "active_mutant.go"): fmt.Sprintf(declarations,
+		pkg.Name)}
 	for _, m := range mutants {
 		if texts[m.File], err = switched(m.File, mutants); err != nil {
 			return "", err

@@ -27,8 +27,8 @@ func pickMutant[T any](number string, mutant, original T) T {
 }
 `
 
-// home is a function body or the value of a package variable. A mutant changes a copy of it, which is inserted in front of the
-// original with a switch around it.
+// home is a function body or the value of a package variable. A mutant changes a copy of it, which is inserted in front
+// of the original with a switch around it.
 type home struct {
 	from, to      int    // offsets of what is copied
 	at            int    // offset of the insertion
@@ -63,11 +63,13 @@ func (f *finder) function(receiver *ast.FieldList, sig *ast.FuncType, body *ast.
 	}
 
 	from := f.offset(body.Lbrace)
-	f.home = &home{from: from, to: f.offset(body.End()), at: from + 1, before: `if activeMutant == "%d" { ` + literal, after: call}
+	f.home = &home{from: from, to: f.offset(body.End()), at: from + 1, before: `if activeMutant == "%d" { ` + literal,
+		after: call}
 	ast.Inspect(body, f.visit)
 }
 
-// variables finds the mutants of the values of package variables. The first function literal of a value is a function of its own.
+// variables finds the mutants of the values of package variables. The first function literal of a value is a function
+// of its own.
 func (f *finder) variables(decl *ast.GenDecl) {
 	for _, spec := range decl.Specs {
 		spec := spec.(*ast.ValueSpec)
@@ -96,8 +98,8 @@ type insertion struct {
 	text string
 }
 
-// insertions returns the copy of a mutant with its switch. An error of the compiler in it names the file mutantN. That may be an error
-// of the copy itself: the name of a parameter hides a type of the signature from a literal in the body.
+// insertions returns the copy of a mutant with its switch. An error of the compiler in it names the file mutantN. That
+// may be an error of the copy itself: the name of a parameter hides a type of the signature from a literal in the body.
 func (m Mutant) insertions(number int, text string) []insertion {
 	h := m.home
 	line := 1 + strings.Count(text[:h.at], "\n")

@@ -98,7 +98,8 @@ func ExampleFolder_Pool() {
 		log.Fatal(err)
 	}
 	for i, q := range pool.Questions {
-		fmt.Printf("%s: %d answers, the first of %s: %s\n", q.Key(), len(pool.Answers[i]), pool.Answers[i][0].Run, pool.Answers[i][0].SQL)
+		fmt.Printf("%s: %d answers, the first of %s: %s\n", q.Key(), len(pool.Answers[i]), pool.Answers[i][0].Run,
+			pool.Answers[i][0].SQL)
 	}
 	// Output:
 	// pets/1: 3 answers, the first of small: SELECT count(kind) FROM pet

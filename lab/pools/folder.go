@@ -56,7 +56,8 @@ func (f *Folder) Dataset(name string) (*eval.Dataset, error) {
 	var names []string
 	if errors.Is(err, fs.ErrNotExist) {
 		if names, err = f.datasets(); err == nil {
-			return nil, fmt.Errorf("pools: there is no dataset %q in %s; there are %s", name, f.dir, cmp.Or(strings.Join(names, ", "), "none"))
+			return nil, fmt.Errorf("pools: there is no dataset %q in %s; there are %s", name, f.dir,
+				cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
 	return nil, fmt.Errorf("pools: looking for dataset %q: %w", name, err)
@@ -117,7 +118,8 @@ func firstFile(dir string, names []string) (string, error) {
 // absent reports whether a look at a file failed because there is none, or can be
 // none of that name.
 func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
+		errors.Is(err, syscall.EINVAL)
 }
 
 // Database returns the path of the database of an id, wherever under db it is.
@@ -148,7 +150,8 @@ func DatabaseIn(dir, id string) (string, error) {
 	if id == "" || !filepath.IsLocal(id) || filepath.Base(id) != id {
 		return "", &eval.DatabaseError{ID: id, Path: dir}
 	}
-	path, err := firstFile(dir, []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db", filepath.Join(id, id+".db")})
+	path, err := firstFile(dir, []string{id + ".sqlite", filepath.Join(id, id+".sqlite"), id + ".db",
+		filepath.Join(id, id+".db")})
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &file):

@@ -39,7 +39,8 @@ func (l LeftOut) String() string {
 		parts = append(parts, text)
 	}
 	if l.NoDatabase > 0 {
-		text := fmt.Sprintf("questions without their database: %d (%s", l.NoDatabase, strings.Join(l.Databases[:min(mostPlaces, len(l.Databases))], "; "))
+		text := fmt.Sprintf("questions without their database: %d (%s", l.NoDatabase,
+			strings.Join(l.Databases[:min(mostPlaces, len(l.Databases))], "; "))
 		if len(l.Databases) > mostPlaces {
 			text += "; …"
 		}
@@ -64,7 +65,8 @@ type UnknownPoolError struct {
 // Error says which names there are, or in which file no answer is of the pool.
 func (e *UnknownPoolError) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("pools: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, samples/RUN or classicmodels/PREFIX, and NAME?first=N", e.Name)
+		return fmt.Sprintf("pools: there is no pool %q: pools are named DATASET/all, DATASET/RUN, bird_minidev/RUN, "+
+			"samples/RUN or classicmodels/PREFIX, and NAME?first=N", e.Name)
 	}
 	if e.Run != "" {
 		return fmt.Sprintf("pools: there is no pool %q: no answer in %s is of the run %q", e.Name, e.File, e.Run)

@@ -24,7 +24,8 @@ func dataFolder(t *testing.T, files map[string]string) *pools.Folder {
 	for name, content := range files {
 		testutil.OK(t, os.Rename(write(t, filepath.Base(name), content), filepath.Join(dir, name)))
 	}
-	makeDatabase(t, filepath.Join(dir, "db", "spider"), "shop", "CREATE TABLE t (a, b)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+	makeDatabase(t, filepath.Join(dir, "db", "spider"), "shop", "CREATE TABLE t (a, b)",
+		"INSERT INTO t VALUES (1, 'x'), (2, 'y')")
 	f := testutil.Value(pools.OpenFolder(dir))(t)
 	return f
 }
@@ -36,23 +37,28 @@ func TestPool(t *testing.T) {
 {"qid": 4, "db_id": "shop", "question": "D", "gold": "SELECT 2"}
 `
 	answer := func(run, qid, db, sample, sql string) string {
-		return `{"run": "` + run + `", "qid": ` + qid + `, "db_id": "` + db + `", "sample": ` + sample + `, "sql": "` + sql + `"}` + "\n"
+		return `{"run": "` + run + `", "qid": ` + qid + `, "db_id": "` + db + `", "sample": ` + sample + `, "sql": "` + sql +
+			`"}` + "\n"
 	}
 	f := dataFolder(t, map[string]string{
 		"questions/questions_spider_dev.jsonl.gz":      questions,
 		"questions/questions_classicmodels.jsonl.gz":   questions,
 		"questions/questions_bird_minidev_v2.jsonl.gz": questions,
-		"predictions/preds_bird_minidev.jsonl.gz": answer("m_SQLite", "1", "shop", "null", "m1") + answer("m_mysql", "1", "shop", "null", "my") +
+		"predictions/preds_bird_minidev.jsonl.gz": answer("m_SQLite", "1", "shop", "null", "m1") +
+			answer("m_mysql", "1", "shop", "null", "my") +
 			answer("n_sqlite", "1", "shop", "null", "n1"),
-		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null", "x1") +
+		"predictions/preds_spider_dev.jsonl.gz": answer("x", "2", "shop", "null", "x2") + answer("x", "1", "shop", "null",
+			"x1") +
 			answer("y/z", "1", "shop", "null", "y1") + answer("x", "9", "shop", "null", "?") +
 			answer("x", "3", "gone", "null", "x3") + answer("y/z", "4", "other", "null", "!"),
-		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") + answer("p_seed7", "1", "shop", "null", "7") +
+		"predictions/preds_classicmodels.jsonl.gz": answer("p_seed17", "1", "shop", "null", "17") +
+			answer("p_seed7", "1", "shop", "null", "7") +
 			answer("p_k0", "1", "shop", "null", "0") + answer("llama_base_k3_seed9", "1", "shop", "null", "l9") +
 			answer("qwen_base_k3_seed1", "1", "shop", "null", "q1") + answer("llama_base_k3_seed8", "1", "shop", "null", "l8"),
 		"samples/samples_spider_dev.jsonl.gz": answer("s", "1", "shop", "10", "ten") + answer("s", "1", "shop", "9", "nine") +
 			answer("s", "1", "shop", "0", "zero"),
-		"samples/samples_spider_dev100.jsonl.gz":   answer("named", "2", "shop", `"b"`, "first") + answer("named", "2", "shop", `"a"`, "second"),
+		"samples/samples_spider_dev100.jsonl.gz": answer("named", "2", "shop", `"b"`, "first") +
+			answer("named", "2", "shop", `"a"`, "second"),
 		"samples/samples_spider_other.jsonl.gz":    answer("far", "3", "gone", "0", "x"),
 		"samples/samples_spider_dev.exec.jsonl.gz": answer("s", "1", "shop", "0", "not of the pool"),
 	})
@@ -61,28 +67,37 @@ func TestPool(t *testing.T) {
 		want      map[string][]string // statements by question
 		left      string
 	}{
-		{"every run, in file order, and what is left out counted", "spider_dev/all", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}},
+		{"every run, in file order, and what is left out counted", "spider_dev/all",
+			map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}},
 			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); " +
-				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, " +
+				"not other); " +
 				"questions without their database: 1 (gone); questions without an answer: 1"},
 		{"one run, whose name has a slash", "spider_dev/y/z", map[string][]string{"1": {"y1"}},
-			"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); questions without an answer: 3"},
+			"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, " +
+				"not other); questions without an answer: 3"},
 		{"some runs", "spider_dev/y/z,x", map[string][]string{"1": {"x1", "y1"}, "2": {"x2"}},
 			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); " +
-				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, not other); " +
+				"answers about another database than their question: 1 (preds_spider_dev.jsonl.gz:6, question 4 about shop, " +
+				"not other); " +
 				"questions without their database: 1 (gone); questions without an answer: 1"},
 		{"the first run of the file", "spider_dev/all?first=1", map[string][]string{"1": {"x1"}, "2": {"x2"}},
-			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); questions without their database: 1 (gone); " +
+			"answers to unknown questions: 1 (preds_spider_dev.jsonl.gz:4, question 9); questions without their database: " +
+				"1 (gone); " +
 				"questions without an answer: 1"},
-		{"more runs than there are", "samples/s?first=9", map[string][]string{"1": {"zero", "nine", "ten"}}, "questions without an answer: 3"},
+		{"more runs than there are", "samples/s?first=9", map[string][]string{"1": {"zero", "nine", "ten"}},
+			"questions without an answer: 3"},
 		{"the runs on SQLite", "bird_minidev/all", map[string][]string{"1": {"m1", "n1"}}, "questions without an answer: 3"},
 		{"one of them", "bird_minidev/n_sqlite", map[string][]string{"1": {"n1"}}, "questions without an answer: 3"},
 		{"by seed as a number", "classicmodels/p", map[string][]string{"1": {"7", "17"}}, "questions without an answer: 3"},
 		{"a run without seeds", "classicmodels/p_k0", map[string][]string{"1": {"0"}}, "questions without an answer: 3"},
-		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}}, "questions without an answer: 3"},
-		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}}, "questions without an answer: 3"},
+		{"two models in file order", "classicmodels/base_k3", map[string][]string{"1": {"l9", "q1", "l8"}},
+			"questions without an answer: 3"},
+		{"by sample as a number", "samples/s", map[string][]string{"1": {"zero", "nine", "ten"}},
+			"questions without an answer: 3"},
 		{
-			"samples with names stay in file order, in another file", "samples/named", map[string][]string{"2": {"first", "second"}},
+			"samples with names stay in file order, in another file", "samples/named",
+			map[string][]string{"2": {"first", "second"}},
 			"questions without an answer: 3",
 		},
 	} {
@@ -101,8 +116,10 @@ func TestPool(t *testing.T) {
 	}
 
 	for _, name := range []string{
-		"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none", "classicmodels/p_seed",
-		"spider_dev/all?first=0", "spider_dev/all?first=", "spider_dev/all?first=x", "nowhere/x?first=1", "spider_dev/none?first=1",
+		"", "all", "spider_dev", "nowhere/x", "spider_dev/none", "bird_minidev/m_mysql", "samples/none",
+		"classicmodels/p_seed",
+		"spider_dev/all?first=0", "spider_dev/all?first=", "spider_dev/all?first=x", "nowhere/x?first=1",
+		"spider_dev/none?first=1",
 		"spider_dev/x,none", "bird_minidev/n_sqlite,m_mysql", // without the second run they would be other pools
 	} {
 		var unknown *pools.UnknownPoolError
@@ -111,7 +128,8 @@ func TestPool(t *testing.T) {
 		}
 	}
 	_, err := f.Pool("samples/far")
-	if want := "pools: pool samples/far: questions without their database: 1 (gone); questions without an answer: 3"; err == nil || err.Error() != want {
+	const want = "pools: pool samples/far: questions without their database: 1 (gone); questions without an answer: 3"
+	if err == nil || err.Error() != want {
 		t.Errorf("a pool without a database: %v, want %s", err, want)
 	}
 }
@@ -126,7 +144,8 @@ func TestPoolsOfOtherNames(t *testing.T) {
 		"samples/samples_mine_k8.jsonl.gz":       `{"run": "s", "qid": 1, "sql": "x"}`,
 		"samples/samples_mine_more_k8.jsonl.gz":  `{"run": "m", "qid": 2, "sql": "x"}`,
 	})
-	for pool, dataset := range map[string]string{"mine/all": "mine", "mine/a,b": "mine", "samples/s": "mine", "samples/m": "mine_more"} {
+	for pool, dataset := range map[string]string{"mine/all": "mine", "mine/a,b": "mine", "samples/s": "mine",
+		"samples/m": "mine_more"} {
 		if p, err := f.Pool(pool); err != nil || p.Dataset.Name != dataset || len(p.Questions) != 1 {
 			t.Errorf("pool %s: %+v, %v, want one of %s", pool, p, err, dataset)
 		}
@@ -141,9 +160,10 @@ func TestPoolsOfOtherNames(t *testing.T) {
 // those in other files.
 func TestPoolBesideDamage(t *testing.T) {
 	f := dataFolder(t, map[string]string{
-		"questions/questions_spider_dev.jsonl.gz":  `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT a FROM t"}`,
-		"samples/samples_bird_dev.jsonl.gz":        `{"run": "b", "qid": 1, "sql": "of a dataset that is not there"}`,
-		"samples/samples_spider_dev.jsonl.gz":      `{"run": "s", "qid": 1, "sql": "x"}` + "\n" + `{"run": "t", "qid": 1, "sql": "x"}` + "\n{",
+		"questions/questions_spider_dev.jsonl.gz": `{"qid": 1, "db_id": "shop", "question": "A", "gold": "SELECT a FROM t"}`,
+		"samples/samples_bird_dev.jsonl.gz":       `{"run": "b", "qid": 1, "sql": "of a dataset that is not there"}`,
+		"samples/samples_spider_dev.jsonl.gz": `{"run": "s", "qid": 1, "sql": "x"}` + "\n" +
+			`{"run": "t", "qid": 1, "sql": "x"}` + "\n{",
 		"samples/samples_spider_dev_more.jsonl.gz": `{"run": "u", "qid": 1, "sql": "x"}`,
 	})
 	if p, err := f.Pool("samples/u"); err != nil || len(p.Questions) != 1 {
@@ -165,7 +185,8 @@ func TestFolder(t *testing.T) {
 	if _, err := pools.OpenFolder(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}
-	f := dataFolder(t, map[string]string{"questions/questions_b.jsonl.gz": `{"nlq": "A", "sql": "B"}`, "questions/questions_a.csv": "nlq,sql\nA,B\n"})
+	f := dataFolder(t, map[string]string{"questions/questions_b.jsonl.gz": `{"nlq": "A", "sql": "B"}`,
+		"questions/questions_a.csv": "nlq,sql\nA,B\n"})
 	golden.Equal(t, []string{"a", "b"}, f.Datasets(), "datasets")
 	for _, name := range f.Datasets() {
 		if d, err := f.Dataset(name); err != nil || d.Name != name || len(d.Questions) != 1 {
@@ -188,7 +209,8 @@ func TestFolder(t *testing.T) {
 	nested := filepath.Join(t.TempDir(), "shop")
 	testutil.OK(t, os.Mkdir(nested, 0o700))
 	makeDatabase(t, nested, "shop", "CREATE TABLE t (a)")
-	if path, err := pools.DatabaseIn(filepath.Dir(nested), "shop"); err != nil || path != filepath.Join(nested, "shop.sqlite") {
+	if path, err := pools.DatabaseIn(filepath.Dir(nested), "shop"); err != nil ||
+		path != filepath.Join(nested, "shop.sqlite") {
 		t.Errorf("a database in a folder of its own: %s, %v", path, err)
 	}
 }
@@ -212,19 +234,22 @@ func TestUnreadableFolder(t *testing.T) {
 	}
 	broken := loop(f.Path("db", "bird"))
 	var fault *eval.DatabaseError
-	if _, err := f.Database("none"); !errors.As(err, &fault) || errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(fault.Path, broken) {
+	if _, err := f.Database("none"); !errors.As(err, &fault) || errors.Is(err, os.ErrNotExist) ||
+		!strings.HasPrefix(fault.Path, broken) {
 		t.Errorf("a database that may be in a folder that cannot be read: %v", err)
 	}
 	if path, err := f.Database("shop"); err != nil {
 		t.Errorf("a database beside it: %s, %v", path, err)
 	}
 	loop(f.Path("db"))
-	if _, err := f.Database("shop"); err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), f.Path("db")) {
+	if _, err := f.Database("shop"); err == nil || errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), f.Path("db")) {
 		t.Errorf("no folder of databases can be read: %v", err)
 	}
 
 	questions := loop(f.Path("questions"))
-	if _, err := f.Dataset("a"); err == nil || !strings.Contains(err.Error(), questions) || strings.Contains(err.Error(), "there is no") {
+	if _, err := f.Dataset("a"); err == nil || !strings.Contains(err.Error(), questions) ||
+		strings.Contains(err.Error(), "there is no") {
 		t.Errorf("the questions cannot be read: %v", err)
 	}
 	testutil.OK(t, errors.Join(os.Remove(questions), os.Mkdir(questions, 0o700)))

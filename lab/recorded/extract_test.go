@@ -145,7 +145,8 @@ func TestExtractKeepsResults(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d answers keep their result (%.3f %%), %d of them as another text", same, ran, 100*float64(same)/float64(ran), unequal)
+	t.Logf("%d of %d answers keep their result (%.3f %%), %d of them as another text", same, ran,
+		100*float64(same)/float64(ran), unequal)
 	if ran < 30_000 || float64(same) < 0.995*float64(ran) {
 		t.Errorf("%d of %d answers keep their result, want 99.5 %%", same, ran)
 	}

@@ -49,7 +49,8 @@ func TestInspectData(t *testing.T) {
 
 // TestInspectChinook holds the numbers of a schema that everybody knows.
 func TestInspectChinook(t *testing.T) {
-	s := testutil.Value(openAt(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite"), reveal).Schema(t.Context()))(t)
+	s := testutil.Value(openAt(t, evaldata.Path(t, "db", "chinook", "Chinook_Sqlite.sqlite"),
+		reveal).Schema(t.Context()))(t)
 	keys, columns := 0, 0
 	for _, table := range s.Tables {
 		keys += len(table.ForeignKeys)
@@ -88,7 +89,8 @@ func TestProfileData(t *testing.T) {
 				for _, c := range table.Columns {
 					name := d.Language().Quote(c.Name)
 					got, err := db.Query(t.Context(),
-						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+" COLLATE BINARY) FROM "+d.Language().Quote(table.Name))
+						"SELECT count(*), count(*) - count("+name+"), count(DISTINCT "+name+" COLLATE BINARY), min("+name+
+							" COLLATE BINARY) FROM "+d.Language().Quote(table.Name))
 					if err != nil {
 						t.Fatal(err)
 					}

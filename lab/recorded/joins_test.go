@@ -41,7 +41,8 @@ func TestJoinsRecorded(t *testing.T) {
 		count[how]++
 	}
 	t.Log(count)
-	if several := count["keys"] + count["names"] + count["asks"] + count["no join"]; float64(count["keys"]) < .9*float64(several) {
+	if several := count["keys"] + count["names"] + count["asks"] +
+		count["no join"]; float64(count["keys"]) < .9*float64(several) {
 		t.Errorf("%v: want keys alone for 9 of 10 questions on several tables", count)
 	}
 }

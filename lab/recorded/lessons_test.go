@@ -19,8 +19,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// heeding is a model for one question: it writes a recorded statement, with the names that the advice of its prompt gives,
-// and corrects with the gold.
+// heeding is a model for one question: it writes a recorded statement, with the names that the advice of its prompt
+// gives, and corrects with the gold.
 type heeding struct {
 	sql, gold string
 	calls     int
@@ -85,12 +85,14 @@ func TestLessons(t *testing.T) {
 		most int // failed statements in session 2 and in session 3, with lessons
 	}{
 		{"the same statement in each session", func(list []string, _ int) string { return list[0] }, 52},
-		{"that of another system in each session", func(list []string, session int) string { return list[session%len(list)] }, 56},
+		{"that of another system in each session", func(list []string, session int) string { return list[session%len(list)] },
+			56},
 	} {
 		for _, with := range []bool{false, true} {
 			m, lessons := &heeding{}, &memory.Lessons{}
 			opts := []texttosql.Option{texttosql.WithStrategy(strategy.Pipeline{
-				Refine: &strategy.Refine{Repairer: strategy.TypedRepair{}}, // no statement is mended without a call: lessons are measured
+				// no statement is mended without a call: lessons are measured
+				Refine: &strategy.Refine{Repairer: strategy.TypedRepair{}},
 			})}
 			if with {
 				opts = append(opts, texttosql.WithMemory(memory.Options{Lessons: lessons}))
@@ -104,7 +106,8 @@ func TestLessons(t *testing.T) {
 						continue
 					}
 					m.sql, m.gold = how.of(failures[q.ID], session), q.Gold
-					res := testutil.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence)))(t, q.ID)
+					res := testutil.Value(engine.NewConversation(nil).Ask(t.Context(), q.Text, texttosql.WithEvidence(q.Evidence)))(t,
+						q.ID)
 					v := testutil.Value(scorer.Score(t.Context(), q, res.SQL))(t)
 					if res.SQL == v.Question.Gold {
 						failed += len(res.Steps) - 1
@@ -114,7 +117,8 @@ func TestLessons(t *testing.T) {
 					questions++
 				}
 				all := testutil.Value(lessons.All())(t)
-				t.Logf("%s, lessons %-5v, session %d: %d questions, %d calls, %d failed statements, %d run at once and are right, %d lessons kept",
+				t.Logf("%s, lessons %-5v, session %d: %d questions, %d calls, %d failed statements, "+
+					"%d run at once and are right, %d lessons kept",
 					how.name, with, session+1, questions, m.calls, failed, right, len(all))
 				most := map[bool]int{false: 60, true: how.most}[with]
 				if questions != 60 || m.calls != 60+failed || session > 0 && failed > most || !with && failed != most {

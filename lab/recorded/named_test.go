@@ -61,9 +61,11 @@ func (c *namedCount) count(t *testing.T, f *pools.Folder, dataset, only string) 
 }
 
 // add counts one question.
-func (c *namedCount) add(t *testing.T, question string, db *exec.DB, at *snapshot.Snapshot, s *schema.Schema, gold []checks.TextLiteral) {
+func (c *namedCount) add(t *testing.T, question string, db *exec.DB, at *snapshot.Snapshot, s *schema.Schema,
+	gold []checks.TextLiteral) {
 	t.Helper()
-	links := testutil.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: question, DB: db, Schema: s, Snapshot: at}))(t)
+	links := testutil.Value(linker.Values{Choose: true}.Link(t.Context(), linker.Input{Question: question, DB: db,
+		Schema: s, Snapshot: at}))(t)
 	c.questions++
 	found := map[string]bool{}
 	for _, l := range links.Tables {
@@ -107,11 +109,14 @@ func TestValuesNamed(t *testing.T) {
 			continue
 		}
 		c.count(t, testutil.Value(pools.OpenFolder(set.folder))(t), set.dataset, set.only)
-		t.Logf("%s: %d of %d values are missed, %d wrong ones in %d questions", set.name, c.missed, c.named, c.wrong, c.questions)
-		all.questions, all.named, all.missed, all.wrong = all.questions+c.questions, all.named+c.named, all.missed+c.missed, all.wrong+c.wrong
+		t.Logf("%s: %d of %d values are missed, %d wrong ones in %d questions", set.name, c.missed, c.named, c.wrong,
+			c.questions)
+		all.questions, all.named, all.missed, all.wrong = all.questions+c.questions, all.named+c.named, all.missed+c.missed,
+			all.wrong+c.wrong
 	}
 	if wrong := float64(all.wrong) / float64(all.questions); 343*all.missed > 25*all.named || wrong > .3 {
 		t.Errorf("more than 25 of 343 are missed, or %.2f wrong ones a question are more than .3", wrong)
 	}
-	t.Logf("all: %d of %d are missed, %.2f wrong ones a question", all.missed, all.named, float64(all.wrong)/float64(all.questions))
+	t.Logf("all: %d of %d are missed, %.2f wrong ones a question", all.missed, all.named,
+		float64(all.wrong)/float64(all.questions))
 }

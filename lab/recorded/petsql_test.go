@@ -56,7 +56,8 @@ func TestPETSQLRecorded(t *testing.T) {
 			e.Models = append(e.Models, llm.Chain(llm.Named(run, m), llm.Trace(), llmtest.Latency{Fixed: late(i)}.Middleware()))
 		}
 		root := trace.Tracer{}.New("test")
-		out, err := petsql.Strategy{}.Generate(trace.NewContext(t.Context(), root), &e, strategy.Task{Question: q.Text, Evidence: q.Evidence})
+		out, err := petsql.Strategy{}.Generate(trace.NewContext(t.Context(), root), &e,
+			strategy.Task{Question: q.Text, Evidence: q.Evidence})
 		root.End()
 		if err != nil {
 			t.Fatalf("question %s: %v", q.ID, err)
@@ -96,7 +97,9 @@ func TestPETSQLRecorded(t *testing.T) {
 	}
 	for round := range replays {
 		q := d.Questions[round%chosen]
-		_, told := replay(q, func(model int) time.Duration { return time.Duration((round*7+model*5)%4) * 50 * time.Microsecond })
+		_, told := replay(q, func(model int) time.Duration {
+			return time.Duration((round*7+model*5)%4) * 50 * time.Microsecond
+		})
 		if diff := cmp.Diff(string(outcomes[q.ID]), string(told)); diff != "" {
 			t.Fatalf("question %s, replay %d (-first +this):\n%s", q.ID, round, diff)
 		}

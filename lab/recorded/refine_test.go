@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestRefineRecordedFailures refines every recorded answer about superheroes that fails: with the gold as correction each
-// ends right after two statements, with its own text again each ends where it was.
+// TestRefineRecordedFailures refines every recorded answer about superheroes that fails: with the gold as correction
+// each ends right after two statements, with its own text again each ends where it was.
 func TestRefineRecordedFailures(t *testing.T) {
 	folder := folder(t)
 	dataset := testutil.Value(folder.Dataset("bird_dev"))(t)
@@ -74,7 +74,8 @@ func TestRefineRecordedFailures(t *testing.T) {
 				ok = got.Stop == "executions" && last.Status == "no-sql" && len(got.Steps) == 3
 			default:
 				end = "the same statement again"
-				ok = got.Stop == "no-progress" && got.Candidate.Rejected == c.Rejected && strings.HasPrefix(c.Rejected, last.Problem)
+				ok = got.Stop == "no-progress" && got.Candidate.Rejected == c.Rejected &&
+					strings.HasPrefix(c.Rejected, last.Problem)
 				if strings.Contains(last.Problem, a.Exec.Err) { // all but one, whose syntax SQLite learned since the recording
 					counts["with the recorded error"]++
 				}
@@ -84,7 +85,9 @@ func TestRefineRecordedFailures(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6, "right after a correction": 316 + 6,
-		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6, "mended without a call": 76, "of these right": 53}
+	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6,
+		"right after a correction": 316 + 6,
+		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6, "mended without a call": 76,
+		"of these right": 53}
 	golden.Equal(t, want, counts)
 }

@@ -27,7 +27,8 @@ func TestSimilarRetrieves(t *testing.T) {
 		return sum / float64(len(pairs))
 	}
 	maskers := map[string]func(string) string{}
-	measure := func(questions []eval.Question, k int, pool func(db string) []memory.Exemplar) (random, raw, masked float64) {
+	measure := func(questions []eval.Question, k int, pool func(db string) []memory.Exemplar) (random, raw,
+		masked float64) {
 		plain, masking := map[string]*memory.Pool{}, map[string]*memory.Pool{}
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, q := range questions {
@@ -36,7 +37,9 @@ func TestSimilarRetrieves(t *testing.T) {
 				plain[q.DB] = &memory.Pool{Pairs: pairs}
 				// The schema of the question's database masks the question; each pair
 				// is masked by its own.
-				masking[q.DB] = &memory.Pool{Pairs: pairs, Mask: func(p memory.Exemplar) string { return maskers[p.Evidence](p.Question) }}
+				masking[q.DB] = &memory.Pool{Pairs: pairs, Mask: func(p memory.Exemplar) string {
+					return maskers[p.Evidence](p.Question)
+				}}
 			}
 			pick := func(pool *memory.Pool, s *schema.Schema) []memory.Exemplar {
 				got := testutil.Value(memory.Similar{Pool: pool, K: k}.Pick(t.Context(), s, q.Text))(t)

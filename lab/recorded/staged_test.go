@@ -119,7 +119,8 @@ func TestGoldSurvives(t *testing.T) {
 				env.Models = []llm.Model{llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 					return llm.Response{Text: q.Gold, StopReason: llm.StopEnd}, nil
 				})}
-				out, err := agent.Staged{Stage: stage, WithoutNameOnlyLists: tt.without}.Generate(t.Context(), &env, strategy.Task{Question: q.Question})
+				out, err := agent.Staged{Stage: stage, WithoutNameOnlyLists: tt.without}.Generate(t.Context(), &env,
+					strategy.Task{Question: q.Question})
 				if err != nil {
 					t.Fatal(q.Question, err)
 				}

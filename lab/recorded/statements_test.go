@@ -59,7 +59,8 @@ func TestRealStatements(t *testing.T) {
 		s := testutil.Value(dbs[name].Schema(context.Background()))(t)
 		table := s.Tables[0]
 		denied[name] = table.Name + "." + table.Columns[len(table.Columns)-1].Name
-		column := sqlite.Dialect{}.Language().Quote(table.Name) + "." + sqlite.Dialect{}.Language().Quote(table.Columns[len(table.Columns)-1].Name)
+		column := sqlite.Dialect{}.Language().Quote(table.Name) + "." +
+			sqlite.Dialect{}.Language().Quote(table.Columns[len(table.Columns)-1].Name)
 		strict[name] = newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{column}}})
 	}
 	type key struct{ db, sql string }
@@ -110,7 +111,8 @@ func TestRealStatements(t *testing.T) {
 			switch {
 			case errors.As(serr, &rejection) && (rejection.Reason == "column" && strings.EqualFold(rejection.Name, column) ||
 				strings.Contains(strings.ToLower(rejection.Detail), strings.ToLower(denied[a.DB])) ||
-				rejection.Name == "*" && strings.Contains(rejection.Detail, " columns of "+table+" ")): // the text does not name the column
+				// the text does not name the column
+				rejection.Name == "*" && strings.Contains(rejection.Detail, " columns of "+table+" ")):
 				kept++
 			case err == nil && serr != nil:
 				t.Errorf("%s, where %s is denied: %v: %s", a.DB, denied[a.DB], serr, a.SQL)
@@ -128,7 +130,8 @@ func TestRealStatements(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded; %d read the denied column of the policy", gold, answers,
+	t.Logf("%d gold, %d of %d answers: %d refused, %d with another outcome than recorded; "+
+		"%d read the denied column of the policy", gold, answers,
 		distinct, refused, differ, kept)
 	if gold < 400 || distinct < 10_000 {
 		t.Errorf("only %d gold and %d answers were found", gold, distinct)

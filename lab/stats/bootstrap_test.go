@@ -31,7 +31,8 @@ func TestBootstrapDegenerate(t *testing.T) {
 		want eval.Estimate
 	}{
 		{"no outcomes", Bootstrap{}.Mean(nil), eval.Estimate{High: 1}},
-		{"one outcome cannot vary", Bootstrap{}.Mean(outcomesOf(1)), eval.Estimate{Value: 1, Low: 1, High: 1, N: 1, Units: 1}},
+		{"one outcome cannot vary", Bootstrap{}.Mean(outcomesOf(1)), eval.Estimate{Value: 1, Low: 1, High: 1, N: 1,
+			Units: 1}},
 		{"all equal", Bootstrap{}.Mean(outcomesOf(.5, .5, .5)), eval.Estimate{Value: .5, Low: .5, High: .5, N: 3, Units: 3}},
 	} {
 		if test.got != test.want {

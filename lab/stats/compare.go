@@ -216,9 +216,9 @@ func (c Contract) differences(other Contract) []string {
 	return fields
 }
 
-// Difference returns the mean of B − A over pairs, with its interval: above zero where B is better. Both are compared on the
-// same draws, which takes the difficulty of the questions out of their difference. Without pairs it is zero, with an interval
-// of −1 to 1.
+// Difference returns the mean of B − A over pairs, with its interval: above zero where B is better. Both are compared
+// on the same draws, which takes the difficulty of the questions out of their difference. Without pairs it is zero,
+// with an interval of −1 to 1.
 func Difference(boot Bootstrap, pairs []Pair) eval.Estimate {
 	if len(pairs) == 0 {
 		return eval.Estimate{Low: -1, High: 1}

@@ -98,7 +98,8 @@ func ExampleReliability() {
 	bins := stats.Reliability(outcomes, 10)
 	for _, b := range bins {
 		if b.N > 0 {
-			fmt.Printf("%.1f to %.1f: said %.2f, right %.2f [%.2f, %.2f]\n", b.Low, b.High, b.Confidence, b.Right, b.Interval.Low, b.Interval.High)
+			fmt.Printf("%.1f to %.1f: said %.2f, right %.2f [%.2f, %.2f]\n", b.Low, b.High, b.Confidence, b.Right,
+				b.Interval.Low, b.Interval.High)
 		}
 	}
 	fmt.Printf("ECE %.3f, Brier score %.3f\n", stats.ECE(bins), stats.Brier(outcomes))

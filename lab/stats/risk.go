@@ -6,9 +6,9 @@ import (
 	"github.com/texttosql/texttosql/eval"
 )
 
-// Risk returns the share of wrong answers among the surest outcomes, with its interval: a point of the risk-coverage curve
-// of El-Yaniv and Wiener (2010). Of equally sure outcomes a random part counts: it has the expected number of errors. Coverage
-// is in 0..1, 0 excluded; ok is false otherwise, or without outcomes.
+// Risk returns the share of wrong answers among the surest outcomes, with its interval: a point of the risk-coverage
+// curve of El-Yaniv and Wiener (2010). Of equally sure outcomes a random part counts: it has the expected number of
+// errors. Coverage is in 0..1, 0 excluded; ok is false otherwise, or without outcomes.
 func Risk(b Bootstrap, outcomes []eval.Outcome, coverage float64) (e eval.Estimate, ok bool) {
 	r := ranked(outcomes)
 	return b.Statistic(outcomes, func(weights []float64) float64 { return r.risk(weights, coverage) })

@@ -107,7 +107,8 @@ func TestWilson(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	a := []eval.Outcome{{Question: "x", Score: 1}, {Question: "y", Score: 0}, {Question: "y", Score: 1, Confidence: 1}, {Pool: "p", Question: "x", Score: .5}}
+	a := []eval.Outcome{{Question: "x", Score: 1}, {Question: "y", Score: 0}, {Question: "y", Score: 1, Confidence: 1},
+		{Pool: "p", Question: "x", Score: .5}}
 	b := []eval.Outcome{{Pool: "p", Question: "x", Score: .25}, {Question: "y", Score: 1}, {Question: "x", Score: 0}}
 	got := testutil.Value(Pairs(a, b))(t)
 	want := []Pair{
@@ -119,10 +120,12 @@ func TestPairs(t *testing.T) {
 
 	_, err := Pairs(append(a, eval.Outcome{Question: "only a"}), append(b, eval.Outcome{Pool: "p", Question: "only b"}))
 	var unpaired *UnpairedError
-	if !errors.As(err, &unpaired) || !slices.Equal(unpaired.OnlyA, []string{"only a"}) || !slices.Equal(unpaired.OnlyB, []string{"p/only b"}) {
+	if !errors.As(err, &unpaired) || !slices.Equal(unpaired.OnlyA, []string{"only a"}) ||
+		!slices.Equal(unpaired.OnlyB, []string{"p/only b"}) {
 		t.Errorf("got %v", err)
 	}
-	if want := "stats: pairing questions: 1 only in the first (only a), 1 only in the second (p/only b)"; err == nil || err.Error() != want {
+	if want := "stats: pairing questions: 1 only in the first (only a), 1 only in the second (p/only b)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -144,7 +147,8 @@ func TestCompare(t *testing.T) {
 	a := Condition{Name: "a", Contract: contract}
 	b := Condition{Name: "b", Contract: contract}
 	for i := range 8 {
-		o := eval.Outcome{Question: fmt.Sprint(i), Template: fmt.Sprint(i / 4), Database: fmt.Sprint("db", i%2), Difficulty: "easy"}
+		o := eval.Outcome{Question: fmt.Sprint(i), Template: fmt.Sprint(i / 4), Database: fmt.Sprint("db", i%2),
+			Difficulty: "easy"}
 		o.Score = oneIf(i < 4) // 0..3
 		a.Outcomes = append(a.Outcomes, o)
 		o.Score = oneIf(i != 0) // 1..7
@@ -208,7 +212,8 @@ func TestReliability(t *testing.T) {
 	if !slices.Equal(counts, []int{4, 1, 0, 3}) {
 		t.Fatalf("counts %v", counts)
 	}
-	if b := got[0]; !nearly(b.Confidence, .05) || b.Right != .25 || b.Low != 0 || b.High != .25 || b.Interval != Wilson(1, 4, .95) {
+	if b := got[0]; !nearly(b.Confidence, .05) || b.Right != .25 || b.Low != 0 || b.High != .25 ||
+		b.Interval != Wilson(1, 4, .95) {
 		t.Errorf("first bin %+v", b)
 	}
 	if b := got[2]; b.Confidence != 0 || b.Right != 0 || b.Interval != (Interval{0, 1}) {

@@ -93,7 +93,8 @@ func TestClassicModels(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("EX accepts %d, of them TS rejects %d, %d on blind golds; of %d that the published suite rejects, ours rejects %d",
+		t.Logf("EX accepts %d, of them TS rejects %d, %d on blind golds; of %d that the published suite rejects, "+
+			"ours rejects %d",
 			right, rejected, rejectedBlind, published, caught)
 		if published != 29 {
 			t.Errorf("%d answers that the published suite rejects, want 29", published)
@@ -141,7 +142,9 @@ func blindGolds(t *testing.T, store *eval.Store, golds []testsuite.Gold) map[str
 	for _, g := range golds {
 		rows := testutil.Value(store.Table(context.Background(), "classicmodels", g.SQL))(t)
 		nothing := func(v any) bool { return v == nil || v == int64(0) || v == 0.0 }
-		blind[g.ID] = len(rows.Rows) == 0 || len(rows.Rows) == 1 && !slices.ContainsFunc(rows.Rows[0], func(v any) bool { return !nothing(v) })
+		blind[g.ID] = len(rows.Rows) == 0 || len(rows.Rows) == 1 && !slices.ContainsFunc(rows.Rows[0], func(v any) bool {
+			return !nothing(v)
+		})
 	}
 	return blind
 }
@@ -172,12 +175,15 @@ var equivalents = []struct{ why, gold, same string }{
 	},
 	{
 		"EXISTS for JOIN over a key",
-		"SELECT o.orderNumber FROM orders o JOIN customers c ON o.customerNumber = c.customerNumber WHERE c.country = 'France'",
-		"SELECT o.orderNumber FROM orders o WHERE EXISTS (SELECT 1 FROM customers c WHERE c.customerNumber = o.customerNumber AND c.country = 'France')",
+		"SELECT o.orderNumber FROM orders o JOIN customers c ON o.customerNumber = c.customerNumber " +
+			"WHERE c.country = 'France'",
+		"SELECT o.orderNumber FROM orders o WHERE EXISTS (SELECT 1 FROM customers c " +
+			"WHERE c.customerNumber = o.customerNumber AND c.country = 'France')",
 	},
 	{
 		"a comma and WHERE for JOIN and ON",
-		"SELECT c.customerName, p.amount FROM customers c JOIN payments p ON c.customerNumber = p.customerNumber WHERE p.amount > 50000",
+		"SELECT c.customerName, p.amount FROM customers c JOIN payments p ON c.customerNumber = p.customerNumber " +
+			"WHERE p.amount > 50000",
 		"SELECT customers.customerName, payments.amount FROM customers, payments " +
 			"WHERE customers.customerNumber = payments.customerNumber AND payments.amount > 50000",
 	},
@@ -187,15 +193,19 @@ var equivalents = []struct{ why, gold, same string }{
 	},
 	{
 		"a CTE for a derived table",
-		"SELECT AVG(t.total) FROM (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails GROUP BY orderNumber) t",
-		"WITH t AS (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails GROUP BY orderNumber) SELECT AVG(total) FROM t",
+		"SELECT AVG(t.total) FROM (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails " +
+			"GROUP BY orderNumber) t",
+		"WITH t AS (SELECT orderNumber, SUM(quantityOrdered * priceEach) AS total FROM orderdetails GROUP BY orderNumber) " +
+			"SELECT AVG(total) FROM t",
 	},
 	{
 		"COUNT of the primary key", "SELECT country, COUNT(*) FROM customers GROUP BY country",
 		"SELECT country, COUNT(customerNumber) FROM customers GROUP BY country",
 	},
-	{"COUNT(1)", "SELECT COUNT(*) FROM orders WHERE status = 'On Hold'", "SELECT COUNT(1) FROM orders WHERE status = 'On Hold'"},
-	{"COUNT DISTINCT of the primary key", "SELECT COUNT(*) FROM customers", "SELECT COUNT(DISTINCT customerNumber) FROM customers"},
+	{"COUNT(1)", "SELECT COUNT(*) FROM orders WHERE status = 'On Hold'",
+		"SELECT COUNT(1) FROM orders WHERE status = 'On Hold'"},
+	{"COUNT DISTINCT of the primary key", "SELECT COUNT(*) FROM customers",
+		"SELECT COUNT(DISTINCT customerNumber) FROM customers"},
 	{
 		"two comparisons for BETWEEN", "SELECT orderNumber FROM orders WHERE orderDate BETWEEN '2004-01-01' AND '2004-12-31'",
 		"SELECT orderNumber FROM orders WHERE orderDate >= '2004-01-01' AND orderDate <= '2004-12-31'",
@@ -206,13 +216,16 @@ var equivalents = []struct{ why, gold, same string }{
 	},
 	{
 		"NOT IN for NOT EXISTS, over a column that is never NULL",
-		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customerNumber = c.customerNumber)",
+		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o " +
+			"WHERE o.customerNumber = c.customerNumber)",
 		"SELECT customerName FROM customers WHERE customerNumber NOT IN (SELECT customerNumber FROM orders)",
 	},
 	{
 		"LEFT JOIN and IS NULL for NOT EXISTS",
-		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM payments p WHERE p.customerNumber = c.customerNumber)",
-		"SELECT c.customerName FROM customers c LEFT JOIN payments p ON p.customerNumber = c.customerNumber WHERE p.customerNumber IS NULL",
+		"SELECT c.customerName FROM customers c WHERE NOT EXISTS (SELECT 1 FROM payments p " +
+			"WHERE p.customerNumber = c.customerNumber)",
+		"SELECT c.customerName FROM customers c LEFT JOIN payments p ON p.customerNumber = c.customerNumber " +
+			"WHERE p.customerNumber IS NULL",
 	},
 	{
 		"OR for IN", "SELECT orderNumber FROM orders WHERE status IN ('On Hold', 'Disputed')",
@@ -220,24 +233,30 @@ var equivalents = []struct{ why, gold, same string }{
 	},
 	{"GROUP BY for DISTINCT", "SELECT DISTINCT country FROM customers", "SELECT country FROM customers GROUP BY country"},
 	{"SUM over COUNT for AVG", "SELECT AVG(amount) FROM payments", "SELECT SUM(amount) / COUNT(amount) FROM payments"},
-	{"ORDER BY and LIMIT for MAX", "SELECT MAX(amount) FROM payments", "SELECT amount FROM payments ORDER BY amount DESC LIMIT 1"},
+	{"ORDER BY and LIMIT for MAX", "SELECT MAX(amount) FROM payments",
+		"SELECT amount FROM payments ORDER BY amount DESC LIMIT 1"},
 	{
-		"USING for ON", "SELECT o.status, COUNT(*) FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber GROUP BY o.status",
+		"USING for ON", "SELECT o.status, COUNT(*) FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber " +
+			"GROUP BY o.status",
 		"SELECT status, COUNT(*) FROM orderdetails JOIN orders USING (orderNumber) GROUP BY status",
 	},
 	{
 		"a join that finds every row once", "SELECT orderNumber, status FROM orders WHERE status = 'Resolved'",
-		"SELECT o.orderNumber, o.status FROM orders o JOIN customers c ON c.customerNumber = o.customerNumber WHERE o.status = 'Resolved'",
+		"SELECT o.orderNumber, o.status FROM orders o JOIN customers c ON c.customerNumber = o.customerNumber " +
+			"WHERE o.status = 'Resolved'",
 	},
 	{
 		"HAVING for a filter outside", "SELECT orderNumber FROM orderdetails GROUP BY orderNumber HAVING COUNT(*) > 3",
-		"SELECT orderNumber FROM (SELECT orderNumber, COUNT(productCode) AS n FROM orderdetails GROUP BY orderNumber) WHERE n > 3",
+		"SELECT orderNumber FROM (SELECT orderNumber, COUNT(productCode) AS n FROM orderdetails GROUP BY orderNumber) " +
+			"WHERE n > 3",
 	},
 	{
 		"a sum in another order",
-		"SELECT o.orderNumber, SUM(d.quantityOrdered * d.priceEach) AS total FROM orders o JOIN orderdetails d ON o.orderNumber = d.orderNumber " +
+		"SELECT o.orderNumber, SUM(d.quantityOrdered * d.priceEach) AS total FROM orders o JOIN orderdetails d " +
+			"ON o.orderNumber = d.orderNumber " +
 			"GROUP BY o.orderNumber ORDER BY total DESC",
-		"SELECT orderNumber, SUM(priceEach * quantityOrdered) FROM (SELECT * FROM orderdetails ORDER BY priceEach DESC) GROUP BY orderNumber ORDER BY 2 DESC",
+		"SELECT orderNumber, SUM(priceEach * quantityOrdered) FROM (SELECT * FROM orderdetails ORDER BY priceEach DESC) " +
+			"GROUP BY orderNumber ORDER BY 2 DESC",
 	},
 	{
 		"an order by position, with ties", "SELECT customerName, country FROM customers ORDER BY country",

@@ -70,7 +70,8 @@ type database struct {
 
 // dateLayouts are the texts that are read as dates. All have a fixed width, so that their text order is their order in
 // time.
-var dateLayouts = []string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05.000", "2006/01/02"}
+var dateLayouts = []string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05.000",
+	"2006/01/02"}
 
 // mostChoices is how many distinct values a text column may have to be redrawn.
 const mostChoices = 200
@@ -97,7 +98,8 @@ func load(ctx context.Context, db *exec.DB) (*database, error) {
 }
 
 // everything is the bounds under which a table of the base is read.
-var everything = exec.Bounds{Rows: 2_000_000, Bytes: 1 << 30, CellBytes: 1_000_000, Columns: 500, Timeout: 5 * time.Minute}
+var everything = exec.Bounds{Rows: 2_000_000, Bytes: 1 << 30, CellBytes: 1_000_000, Columns: 500,
+	Timeout: 5 * time.Minute}
 
 func loadTable(ctx context.Context, db *exec.DB, def schema.Table) (*table, error) {
 	quote := db.Language().Quote

@@ -16,8 +16,8 @@
 // Execution accuracy believes an answer that gives the right rows once. If a gold finds nothing, or counts to 0, every
 // answer that finds nothing is right. If no value lies between 20 and 21, "> 20" and "> 21" are the same. A test suite
 // asks again on databases where that differs. The idea is that of Zhong, Yu and Klein 2020, "Semantic Evaluation for
-// Text-to-SQL with Distilled Test Suites". The operators follow 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL as far as that
-// says, and are our own beyond.
+// Text-to-SQL with Distilled Test Suites". The operators follow 2.METHODOLOGY.md of MacKenzieOBrian/NLtoSQL as far as
+// that says, and are our own beyond.
 //
 // # Variations
 //
@@ -39,8 +39,8 @@
 // manifest says so. A foreign key that the base breaks may stay broken. Virtual tables stay as they are. A database
 // with triggers is an error.
 //
-// A suite has 20 of them. Until commit d60ef59 it had 10 that were chosen of 40 by mutants of the golds. On 34 runs about
-// Spider the mean of ts was .6010 then and is .6026 now; on ClassicModels every figure stayed.
+// A suite has 20 of them. Until commit d60ef59 it had 10 that were chosen of 40 by mutants of the golds. On 34 runs
+// about Spider the mean of ts was .6010 then and is .6026 now; on ClassicModels every figure stayed.
 //
 // # Limits
 //

@@ -42,9 +42,9 @@ var bounds = exec.Bounds{Rows: evalbounds.Rows, Bytes: evalbounds.Bytes, Timeout
 // Generate writes a suite for the SQLite database in the file base into the folder dir, which is made if need be, and
 // returns its manifest. The base is copied as a file and never opened.
 //
-// A variation that breaks a rule of the database is left out. These are errors: a folder that has a manifest, a database
-// without rows or with triggers, a database of which no variation keeps the rules. After an error, or when ctx ends, dir
-// has no manifest and holds none of the files made here.
+// A variation that breaks a rule of the database is left out. These are errors: a folder that has a manifest, a
+// database without rows or with triggers, a database of which no variation keeps the rules. After an error, or when ctx
+// ends, dir has no manifest and holds none of the files made here.
 func (g Generator) Generate(ctx context.Context, base, dir string) (*Manifest, error) {
 	if g.Open == nil || g.Replicas < 0 || g.Workers < 0 {
 		return nil, errors.New("testsuite: Generator.Open is missing, or a number of Generator is negative")

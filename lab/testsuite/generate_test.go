@@ -46,7 +46,8 @@ INSERT INTO broken VALUES (1), (2), (777);`
 // shopGolds look for what the shop does not hold.
 var shopGolds = []testsuite.Gold{
 	{ID: "blind list", SQL: "SELECT email FROM people WHERE region = 'N' AND notes = 'gone' AND salary > 9000"},
-	{ID: "blind count", SQL: "SELECT COUNT(*) FROM visits v JOIN people p ON p.id = v.person WHERE p.region = 'S' AND v.n >= 50"},
+	{ID: "blind count", SQL: "SELECT COUNT(*) FROM visits v JOIN people p ON p.id = v.person WHERE p.region = 'S' " +
+		"AND v.n >= 50"},
 	{ID: "sum", SQL: "SELECT region, SUM(salary) AS total FROM people GROUP BY region HAVING total > 30000"},
 	{ID: "dates", SQL: "SELECT id FROM people WHERE hired BETWEEN '2011-01-01' AND '2012-06-30' ORDER BY hired"},
 	{ID: "like", SQL: "SELECT id FROM people WHERE notes LIKE '%zz%'"},
@@ -96,7 +97,8 @@ func TestRules(t *testing.T) {
 	base := shopFile(t, shop)
 	for seed := range uint64(3) {
 		dir := t.TempDir()
-		m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(), base, dir))(t)
+		m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Seed: seed, Replicas: 6}.Generate(t.Context(),
+			base, dir))(t)
 		if len(m.Rejected) > 0 || len(m.Replicas) != 6 {
 			t.Errorf("seed %d: %d replicas, rejected %v", seed, len(m.Replicas), m.Rejected)
 		}
@@ -104,8 +106,10 @@ func TestRules(t *testing.T) {
 			path := filepath.Join(dir, r.File)
 			for _, test := range []struct{ why, text, want string }{
 				{"pages and constraints", "PRAGMA integrity_check", "ok"},
-				{"foreign keys, but for those that the base breaks", "SELECT DISTINCT \"table\" FROM pragma_foreign_key_check WHERE \"table\" <> 'broken'", ""},
-				{"the storage class of every column", `SELECT DISTINCT typeof(salary) FROM people WHERE typeof(salary) NOT IN ('integer', 'real', 'null')
+				{"foreign keys, but for those that the base breaks",
+					"SELECT DISTINCT \"table\" FROM pragma_foreign_key_check WHERE \"table\" <> 'broken'", ""},
+				{"the storage class of every column",
+					`SELECT DISTINCT typeof(salary) FROM people WHERE typeof(salary) NOT IN ('integer', 'real', 'null')
 					UNION ALL SELECT typeof(shoe) FROM people WHERE typeof(shoe) NOT IN ('real', 'null')
 					UNION ALL SELECT typeof(active) FROM people WHERE typeof(active) <> 'integer'
 					UNION ALL SELECT typeof(void) FROM people WHERE typeof(void) NOT IN ('integer', 'null')
@@ -117,7 +121,8 @@ func TestRules(t *testing.T) {
 				{"dates stay dates", "SELECT hired FROM people WHERE date(hired) IS NOT hired", ""},
 				{"generated columns follow", "SELECT id FROM people WHERE initial IS NOT substr(email, 1, 1)", ""},
 				{"views are there", "SELECT name FROM sqlite_master WHERE type = 'view'", "active_people"},
-				{"no table is empty", "SELECT (SELECT count(*) FROM regions) * (SELECT count(*) FROM visits) * (SELECT count(*) FROM broken) > 0", "1"},
+				{"no table is empty", "SELECT (SELECT count(*) FROM regions) * (SELECT count(*) FROM visits) * (SELECT count(*) " +
+					"FROM broken) > 0", "1"},
 			} {
 				if got := strings.Join(query(t, path, test.text), ","); got != test.want {
 					t.Errorf("seed %d, %s: %s: got %s, want %s", seed, r.File, test.why, got, test.want)
@@ -135,7 +140,8 @@ func TestRules(t *testing.T) {
 // Each operator must leave a trace, and in the shop each has something to do.
 func TestOperators(t *testing.T) {
 	base := shopFile(t, shop)
-	m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base, t.TempDir()))(t)
+	m := testutil.Value(testsuite.Generator{Open: open, Golds: shopGolds, Replicas: 2}.Generate(t.Context(), base,
+		t.TempDir()))(t)
 	seen := map[string]bool{}
 	for _, r := range m.Replicas {
 		for _, o := range r.Operations {
@@ -174,7 +180,8 @@ func TestSameSeed(t *testing.T) {
 	for _, table := range []string{"people", "visits", "names"} {
 		for i := range 3 {
 			name := fmt.Sprintf("replica-%02d.sqlite", i+1)
-			one, two := query(t, filepath.Join(dirs[0], name), "SELECT * FROM "+table), query(t, filepath.Join(dirs[1], name), "SELECT * FROM "+table)
+			one, two := query(t, filepath.Join(dirs[0], name), "SELECT * FROM "+table),
+				query(t, filepath.Join(dirs[1], name), "SELECT * FROM "+table)
 			if diff := cmp.Diff(one, two); diff != "" {
 				t.Errorf("%s, %s\n%s", name, table, diff)
 			}
@@ -185,7 +192,8 @@ func TestSameSeed(t *testing.T) {
 func TestGenerateErrors(t *testing.T) {
 	base := shopFile(t, shop)
 	empty := shopFile(t, "CREATE TABLE t (a)")
-	triggers := shopFile(t, "CREATE TABLE t (a); CREATE TRIGGER more AFTER INSERT ON t BEGIN INSERT INTO t VALUES (2); END; INSERT INTO t VALUES (1)")
+	triggers := shopFile(t, "CREATE TABLE t (a); CREATE TRIGGER more AFTER INSERT ON t BEGIN INSERT INTO t VALUES (2); "+
+		"END; INSERT INTO t VALUES (1)")
 	text := filepath.Join(t.TempDir(), "text.sqlite")
 	logged := filepath.Join(t.TempDir(), "logged.sqlite")
 	taken := t.TempDir()
@@ -204,7 +212,8 @@ func TestGenerateErrors(t *testing.T) {
 		want string
 	}{
 		{
-			"no opener", testsuite.Generator{Workers: -1}, base, "", "testsuite: Generator.Open is missing, or a number of Generator is negative",
+			"no opener", testsuite.Generator{Workers: -1}, base, "",
+			"testsuite: Generator.Open is missing, or a number of Generator is negative",
 		},
 		{"no such file", g, filepath.Join(t.TempDir(), "none.sqlite"), "", "no such file or directory"},
 		{"no database", g, text, "", "file is not a database"},
@@ -259,7 +268,8 @@ func TestSpider(t *testing.T) {
 	for _, base := range paths {
 		name := strings.TrimSuffix(filepath.Base(base), ".sqlite")
 		dir := t.TempDir()
-		g := testsuite.Generator{Open: open, Golds: goldsOf(t, "questions/questions_spider_dev.jsonl.gz", name), Seed: 1, Replicas: 10}
+		g := testsuite.Generator{Open: open, Golds: goldsOf(t, "questions/questions_spider_dev.jsonl.gz", name), Seed: 1,
+			Replicas: 10}
 		m, err := g.Generate(t.Context(), base, dir)
 		if err != nil {
 			t.Error(err)

@@ -13,7 +13,9 @@ type random struct{ *rand.Rand }
 // newRandom returns the generator of one purpose. Each operator and table has its own, so that a change in one of them
 // leaves the others as they were.
 func newRandom(seed uint64, purpose ...string) random {
-	return random{rand.New(rand.NewChaCha8(sha256.Sum256([]byte(strconv.FormatUint(seed, 10) + "\x00" + strings.Join(purpose, "\x00")))))}
+	return random{
+		rand.New(rand.NewChaCha8(sha256.Sum256([]byte(strconv.FormatUint(seed, 10) + "\x00" +
+			strings.Join(purpose, "\x00")))))}
 }
 
 // happens reports true with probability p.

@@ -127,7 +127,8 @@ func (s *Suite) footing(ctx context.Context, r *replica, gold string) (footing, 
 		return f, nil
 	}
 	if r.bench == nil {
-		b, err := newBench(r.path, s.config.Open, exec.Config{Policy: s.config.Policy, Limits: exec.Limits{Answer: bounds, Candidate: bounds}})
+		b, err := newBench(r.path, s.config.Open,
+			exec.Config{Policy: s.config.Policy, Limits: exec.Limits{Answer: bounds, Candidate: bounds}})
 		if err != nil {
 			return footing{}, fmt.Errorf("testsuite: opening %s: %w", r.path, err)
 		}

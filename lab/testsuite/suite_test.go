@@ -47,14 +47,19 @@ func TestTS(t *testing.T) {
 		{"wrong on the base", "SELECT name FROM regions", "SELECT code FROM regions", 0, 0},
 		{"no SQL", "SELECT name FROM regions", "I do not know", 0, 0},
 		{
-			"right by chance: both find nothing", "SELECT email FROM people WHERE region = 'N' AND notes = 'gone' AND salary > 9000",
+			"right by chance: both find nothing", "SELECT email FROM people WHERE region = 'N' AND notes = 'gone' " +
+				"AND salary > 9000",
 			"SELECT email FROM people WHERE notes = 'lost'", 1, 0,
 		},
-		{"right by chance: nobody has a phone, or nothing", "SELECT COUNT(*) FROM people WHERE void IS NULL", "SELECT COUNT(*) FROM people", 1, 0},
+		{"right by chance: nobody has a phone, or nothing", "SELECT COUNT(*) FROM people WHERE void IS NULL",
+			"SELECT COUNT(*) FROM people", 1, 0},
 		{"any row will do: no replica decides", "SELECT id FROM people LIMIT 1", "SELECT id FROM people LIMIT 1", 1, 1},
-		{"the order that the gold asks for", "SELECT hired FROM people ORDER BY hired", "SELECT hired FROM people ORDER BY hired DESC", 1, 0},
-		{"rows that the gold leaves tied", "SELECT region FROM people ORDER BY region", "SELECT region FROM people ORDER BY region, id DESC", 1, 1},
-		{"ties that the result does not show", "SELECT id FROM people ORDER BY region", "SELECT id FROM people ORDER BY region, id", 1, 1},
+		{"the order that the gold asks for", "SELECT hired FROM people ORDER BY hired",
+			"SELECT hired FROM people ORDER BY hired DESC", 1, 0},
+		{"rows that the gold leaves tied", "SELECT region FROM people ORDER BY region",
+			"SELECT region FROM people ORDER BY region, id DESC", 1, 1},
+		{"ties that the result does not show", "SELECT id FROM people ORDER BY region",
+			"SELECT id FROM people ORDER BY region, id", 1, 1},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			for range 2 { // the second time everything is remembered
@@ -84,7 +89,8 @@ func TestSuiteMadeFrom(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.why, got, err)
 		}
 	}
-	if _, err := suite.MadeFrom(t.Context(), "/nowhere/x.sqlite"); err == nil || !strings.Contains(err.Error(), "/nowhere/x.sqlite") {
+	if _, err := suite.MadeFrom(t.Context(), "/nowhere/x.sqlite"); err == nil ||
+		!strings.Contains(err.Error(), "/nowhere/x.sqlite") {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -113,8 +119,10 @@ func TestLoadErrors(t *testing.T) {
 		{"no suite", t.TempDir(), c, "testsuite: reading manifest: open "},
 		{"not JSON", manifest("{"), c, "unexpected end of JSON input"},
 		{"a later version", manifest(`{"version": 9}`), c, "version 9, want 3"},
-		{"a file elsewhere", manifest(`{"version": 3, "replicas": [{"file": "../secret.sqlite"}]}`), c, `replica "../secret.sqlite" is not in its folder`},
-		{"a replica is gone", manifest(`{"version": 3, "replicas": [{"file": "replica-01.sqlite"}]}`), c, "no such file or directory"},
+		{"a file elsewhere", manifest(`{"version": 3, "replicas": [{"file": "../secret.sqlite"}]}`), c,
+			`replica "../secret.sqlite" is not in its folder`},
+		{"a replica is gone", manifest(`{"version": 3, "replicas": [{"file": "replica-01.sqlite"}]}`), c,
+			"no such file or directory"},
 	} {
 		if _, err := testsuite.Load(test.dir, test.c); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", test.why, err, test.want)
@@ -138,7 +146,9 @@ func TestRejectedDraws(t *testing.T) {
 	const all = `CREATE TABLE t (a TEXT NOT NULL, b TEXT NOT NULL, k TEXT GENERATED ALWAYS AS (a || b) STORED UNIQUE);
 		WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO t (a, b) SELECT 'a' || (i / 10), 'b' || (i % 10) FROM n`
 	_, err = testsuite.Generator{Open: open}.Generate(t.Context(), shopFile(t, all), t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "no variation keeps the rules of the database: draw 0: writing table t: UNIQUE constraint failed") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "no variation keeps the rules of the database: draw 0: writing table t: "+
+			"UNIQUE constraint failed") {
 		t.Errorf("got %v", err)
 	}
 }

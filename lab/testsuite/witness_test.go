@@ -31,9 +31,11 @@ func small() *database {
 	customers := make("customers", names("id", "country", "credit"),
 		[]any{int64(1), "USA", 10.5}, []any{int64(2), "France", 20.25}, []any{int64(3), "Spain", nil})
 	orders := make("orders", names("nr", "customer", "status", "day", "total"),
-		[]any{int64(10), int64(1), "open", "2020-01-01", int64(5)}, []any{int64(11), int64(1), "done", "2020-02-01", int64(7)},
+		[]any{int64(10), int64(1), "open", "2020-01-01", int64(5)}, []any{int64(11), int64(1), "done", "2020-02-01",
+			int64(7)},
 		[]any{int64(12), int64(2), "open", "2020-03-01", int64(9)})
-	orders.def.ForeignKeys = []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers", RefColumns: []string{"id"}}}
+	orders.def.ForeignKeys = []schema.ForeignKey{{Columns: []string{"customer"}, RefTable: "customers",
+		RefColumns: []string{"id"}}}
 	d := &database{tables: []*table{customers, orders}}
 	d.link()
 	for _, t := range d.tables {
@@ -46,7 +48,8 @@ func TestClassify(t *testing.T) {
 	got := map[string]string{}
 	for _, tab := range small().tables {
 		for _, c := range tab.columns {
-			got[tab.def.Name+"."+c.Name] = fmt.Sprintf("kind %d, key %v, foreign %v, pointed %v, scale %d", c.kind, c.key, c.foreign, c.pointed, c.scale)
+			got[tab.def.Name+"."+c.Name] = fmt.Sprintf("kind %d, key %v, foreign %v, pointed %v, scale %d", c.kind, c.key,
+				c.foreign, c.pointed, c.scale)
 		}
 	}
 	want := map[string]string{
@@ -75,10 +78,13 @@ func TestWitnesses(t *testing.T) {
 			"SELECT c.id FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country = 'Peru' AND o.total >= 8",
 			[]int{1, 0}, []condition{{0, 1, "=", []any{"Peru"}}, {1, 4, ">=", []any{int64(8)}}},
 		},
-		{"whole numbers stay whole", "SELECT nr FROM orders WHERE total < 2.5", []int{1}, []condition{{1, 4, "<", []any{int64(3)}}}},
-		{"decimals stay decimals", "SELECT id FROM customers WHERE credit > 2.5", []int{0}, []condition{{0, 2, ">", []any{2.5}}}},
+		{"whole numbers stay whole", "SELECT nr FROM orders WHERE total < 2.5", []int{1},
+			[]condition{{1, 4, "<", []any{int64(3)}}}},
+		{"decimals stay decimals", "SELECT id FROM customers WHERE credit > 2.5", []int{0},
+			[]condition{{0, 2, ">", []any{2.5}}}},
 		{"text is no number", "SELECT nr FROM orders WHERE total = 'much'", nil, nil},
-		{"\"x\" is text where no such column is", `SELECT id FROM customers WHERE country = "Peru"`, []int{0}, []condition{{0, 1, "=", []any{"Peru"}}}},
+		{"\"x\" is text where no such column is", `SELECT id FROM customers WHERE country = "Peru"`, []int{0},
+			[]condition{{0, 1, "=", []any{"Peru"}}}},
 		{"and a column where there is one", `SELECT id FROM customers WHERE country = "credit"`, nil, nil},
 		{"an aggregate is no column", "SELECT customer FROM orders GROUP BY customer HAVING SUM(total) > 100", nil, nil},
 	} {
@@ -190,7 +196,8 @@ func TestKeyOf(t *testing.T) {
 }
 
 func FuzzWitnesses(f *testing.F) {
-	f.Add("SELECT o.nr FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country LIKE 'P%' AND o.total BETWEEN 4 AND -5 GROUP BY c.id HAVING "+
+	f.Add("SELECT o.nr FROM customers c JOIN orders o ON o.customer = c.id WHERE c.country LIKE 'P%' "+
+		"AND o.total BETWEEN 4 AND -5 GROUP BY c.id HAVING "+
 		"SUM(o.total) > 5", uint64(1))
 	f.Add("SELECT nr FROM orders GROUP BY customer HAVING COUNT(*) > 0 AND total IN (1, 'x', 2.5e300)", uint64(2))
 	f.Add("SELECT SUM(total) AS s FROM orders GROUP BY day HAVING s = 99999999999999999999", uint64(3))

@@ -100,7 +100,8 @@ func (t *table) fill(ctx context.Context, tx *sql.Tx) error {
 			names, marks, cols = append(names, quote(c.Name)), append(marks, "?"), append(cols, i)
 		}
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+quote(t.def.Name)+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")")
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO "+quote(t.def.Name)+" ("+strings.Join(names, ", ")+") VALUES ("+
+		strings.Join(marks, ", ")+")")
 	if err != nil {
 		return err
 	}

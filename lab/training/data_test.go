@@ -31,7 +31,8 @@ func classicModels(
 	for q := range evaldata.Lines[struct{ NLQ, SQL string }](t, evaldata.Path(t, "questions/classicmodels_train.jsonl")) {
 		train = append(train, memory.Exemplar{Question: q.NLQ, SQL: q.SQL})
 	}
-	for q := range evaldata.Lines[struct{ Question, Gold string }](t, evaldata.Path(t, "questions/questions_classicmodels.jsonl.gz")) {
+	for q := range evaldata.Lines[struct{ Question, Gold string }](t,
+		evaldata.Path(t, "questions/questions_classicmodels.jsonl.gz")) {
 		test = append(test, memory.Exemplar{Question: q.Question, SQL: q.Gold})
 	}
 	db, err := mysqlite.OpenReadOnly(evaldata.Path(t, "db/classicmodels/classicmodels.sqlite"))
@@ -131,12 +132,14 @@ func TestExportGuard(t *testing.T) {
 	}
 	figures := regexp.MustCompile(`[0-9]+`)
 	other := func(p memory.Exemplar) memory.Exemplar { // other numbers in question and statement
-		return memory.Exemplar{Question: figures.ReplaceAllString(p.Question, "77"), SQL: figures.ReplaceAllString(p.SQL, "77")}
+		return memory.Exemplar{Question: figures.ReplaceAllString(p.Question, "77"),
+			SQL: figures.ReplaceAllString(p.SQL, "77")}
 	}
 	said := func(p memory.Exemplar) memory.Exemplar { // another question
 		return memory.Exemplar{Question: "I should like to know: " + p.Question, SQL: p.SQL}
 	}
-	aliases := strings.NewReplacer("c.", "zz.", " c ", " AS zz ", "o.", "yy.", " o ", " yy ", "SELECT", "select", "FROM", "from -- x\n")
+	aliases := strings.NewReplacer("c.", "zz.", " c ", " AS zz ", "o.", "yy.", " o ", " yy ", "SELECT", "select", "FROM",
+		"from -- x\n")
 	renamed := func(p memory.Exemplar) memory.Exemplar {
 		p = said(p)
 		p.SQL = aliases.Replace(p.SQL)

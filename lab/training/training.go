@@ -48,12 +48,13 @@ type Dropped struct {
 	Detail string `json:"detail,omitempty"` // for a person, one line; may be empty
 }
 
-// Manifest says under what contract prompts are written, and what a file of Exporter.Export holds. It stands beside that file
-// as JSON. An adapter that was trained on the file answers best under the same contract.
+// Manifest says under what contract prompts are written, and what a file of Exporter.Export holds. It stands beside
+// that file as JSON. An adapter that was trained on the file answers best under the same contract.
 type Manifest struct {
-	Version    int            `json:"version"`            // of this form: 1
-	Library    string         `json:"library"`            // module and version that wrote it
-	PromptHash string         `json:"prompt_hash"`        // SHA-256 of the messages for an empty question and no exemplar, in hexadecimal
+	Version int    `json:"version"` // of this form: 1
+	Library string `json:"library"` // module and version that wrote it
+	// SHA-256 of the messages for an empty question and no exemplar, in hexadecimal
+	PromptHash string         `json:"prompt_hash"`
 	Schema     string         `json:"schema_fingerprint"` // schema.Schema.Fingerprint
 	Dialect    string         `json:"dialect"`            // exec.Dialect.Name
 	K          int            `json:"k"`                  // exemplars in each prompt
@@ -90,12 +91,14 @@ type Exporter struct {
 	env    *strategy.Env
 }
 
-// NewExporter returns an Exporter for db under the options that the adapter will be asked with: policy, limits, dialect,
-// instructions, descriptions and so on, without a strategy. The lines say no day: ask the adapter with
+// NewExporter returns an Exporter for db under the options that the adapter will be asked with: policy, limits,
+// dialect, instructions, descriptions and so on, without a strategy. The lines say no day: ask the adapter with
 // texttosql.WithClock(nil). db must stay open.
 func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Exporter, error) {
 	x := &Exporter{}
-	nobody := llm.Named("nobody", llm.Func(func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, errNotAsked }))
+	nobody := llm.Named("nobody", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, errNotAsked
+	}))
 	catch := strategy.Func(func(_ context.Context, env *strategy.Env, _ strategy.Task) (*strategy.Outcome, error) {
 		if x.env == nil {
 			mine := *env
@@ -105,7 +108,8 @@ func NewExporter(ctx context.Context, db *sql.DB, opts ...texttosql.Option) (*Ex
 		return nil, errNotAsked
 	})
 	var err error
-	if x.engine, err = texttosql.New(db, nobody, append(slices.Clone(opts), texttosql.WithStrategy(catch))...); err != nil {
+	if x.engine, err = texttosql.New(db, nobody,
+		append(slices.Clone(opts), texttosql.WithStrategy(catch))...); err != nil {
 		return nil, err
 	}
 	if _, err = x.engine.Generate(ctx, "What is in the database?"); x.env == nil {
@@ -134,7 +138,8 @@ func manifest(ctx context.Context, env *strategy.Env, k int) (Manifest, error) {
 	}
 	sum := sha256.Sum256(text)
 	return Manifest{
-		Version: manifestVersion, Library: library(), PromptHash: hex.EncodeToString(sum[:]), Schema: env.Schema.Fingerprint(),
+		Version: manifestVersion, Library: library(), PromptHash: hex.EncodeToString(sum[:]),
+		Schema:  env.Schema.Fingerprint(),
 		Dialect: env.DB.Language().Name, K: k, Seed: env.Seed,
 	}, nil
 }
@@ -191,10 +196,10 @@ var errNothingLeft = errors.New("no pair is left to write; the report has the re
 // of lab/finetune shows the way from there.
 //
 // The file at path has a line {"messages": [{"role", "content"}, …]} a pair, in their order. The last message is the
-// assistant's: the SQL with a semicolon. The messages before it are, byte for byte, those that strategy.Direct{Shots: K}
-// sends with the options and the exemplars that the pair may have: none that shares its question, its SQL or a template
-// of them (leakguard.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside the file
-// stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
+// assistant's: the SQL with a semicolon. The messages before it are, byte for byte, those that strategy.Direct{Shots:
+// K} sends with the options and the exemplars that the pair may have: none that shares its question, its SQL or a
+// template of them (leakguard.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside
+// the file stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
 //
 // A pair is left out, and reported, for one of the reasons not_utf8, empty, too_long, not_select, duplicate (question,
 // evidence and SQL occurred before), same_question, question_template, sql_template (see leakguard.Guard.Find, with
@@ -247,14 +252,16 @@ func (x *export) prepare(ctx context.Context) error {
 		}
 		if len(x.pool) < x.config.K {
 			return &strategy.ConfigError{Field: "training: Config.K", Problem: fmt.Sprintf(
-				"it asks for %d exemplars, and the pool has %d that the evaluation leaves: give more, or a smaller K", x.config.K, len(x.pool))}
+				"it asks for %d exemplars, and the pool has %d that the evaluation leaves: give more, or a smaller K", x.config.K,
+				len(x.pool))}
 		}
 	}
 	x.apart = leakguard.New(d, x.pool)
 	m.Exemplars, m.Dropped = len(x.pool), map[string]int{}
 	m.Training = map[string]any{
-		"quantization": "nf4, double", "lora_r": 32, "lora_alpha": 64, "lora_dropout": .05, "target_modules": []string{"q_proj", "v_proj"},
-		"learning_rate": 1e-4, "epochs": 3, "batch": 1, "accumulation": 8, "warmup": .05,
+		"quantization": "nf4, double", "lora_r": 32, "lora_alpha": 64, "lora_dropout": .05,
+		"target_modules": []string{"q_proj", "v_proj"},
+		"learning_rate":  1e-4, "epochs": 3, "batch": 1, "accumulation": 8, "warmup": .05,
 	}
 	x.report.Manifest = m
 	return nil
@@ -344,7 +351,8 @@ func encode(w io.Writer, indent string, v any) error {
 }
 
 // line returns the messages of a pair, or why it is left out.
-func (x *export) line(ctx context.Context, p memory.Exemplar) (messages []chatMessage, reason, detail string, err error) {
+func (x *export) line(ctx context.Context, p memory.Exemplar) (messages []chatMessage, reason, detail string,
+	err error) {
 	var long *texttosql.InputError
 	_, err = x.engine.Generate(ctx, p.Question, texttosql.WithEvidence(p.Evidence)) // checks the question, and asks nobody
 	switch {

@@ -82,13 +82,20 @@ func TestExportReasons(t *testing.T) {
 		{"two statements", memory.Exemplar{Question: "Who?", SQL: "SELECT 1; SELECT 2"}, "not_select"},
 		{"prose", memory.Exemplar{Question: "Who?", SQL: "I do not know."}, "not_select"},
 		{"no such table", memory.Exemplar{Question: "Who?", SQL: "SELECT name FROM persons"}, "does_not_execute"},
-		{"it fails as it runs", memory.Exemplar{Question: "Who?", SQL: "SELECT json_extract(name, '$.a') FROM customers"}, "does_not_execute"},
-		{"it occurred", memory.Exemplar{Question: " which CUSTOMERS live in the USA?", SQL: "select Name from customers where country='USA';"}, "duplicate"},
-		{"its question occurred, with another statement", memory.Exemplar{Question: solved[0].Question, SQL: usa + " LIMIT 5"}, ""},
-		{"a question of the evaluation", memory.Exemplar{Question: "HOW many orders are there?", SQL: "SELECT 7"}, "same_question"},
-		{"its pattern", memory.Exemplar{Question: "Who lives in Peru?", SQL: "SELECT id FROM customers WHERE country = 'Peru'"}, "question_template"},
-		{"its statement's pattern", memory.Exemplar{Question: "Count them.", SQL: "select count ( * ) from Orders"}, "sql_template"},
-		{"a twin whose column is qualified", memory.Exemplar{Question: "Anybody near Lima?", SQL: "SELECT 2 FROM customers AS p WHERE p.country = 'Peru'"},
+		{"it fails as it runs", memory.Exemplar{Question: "Who?", SQL: "SELECT json_extract(name, '$.a') FROM customers"},
+			"does_not_execute"},
+		{"it occurred", memory.Exemplar{Question: " which CUSTOMERS live in the USA?",
+			SQL: "select Name from customers where country='USA';"}, "duplicate"},
+		{"its question occurred, with another statement", memory.Exemplar{Question: solved[0].Question,
+			SQL: usa + " LIMIT 5"}, ""},
+		{"a question of the evaluation", memory.Exemplar{Question: "HOW many orders are there?", SQL: "SELECT 7"},
+			"same_question"},
+		{"its pattern", memory.Exemplar{Question: "Who lives in Peru?",
+			SQL: "SELECT id FROM customers WHERE country = 'Peru'"}, "question_template"},
+		{"its statement's pattern", memory.Exemplar{Question: "Count them.", SQL: "select count ( * ) from Orders"},
+			"sql_template"},
+		{"a twin whose column is qualified", memory.Exemplar{Question: "Anybody near Lima?",
+			SQL: "SELECT 2 FROM customers AS p WHERE p.country = 'Peru'"},
 			"sql_template"},
 		{"WITH is a query too", memory.Exemplar{Question: "One?", SQL: "WITH x AS (SELECT 1 AS a) SELECT a FROM x"}, ""},
 	}
@@ -103,20 +110,23 @@ func TestExportReasons(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "train.jsonl")
-	against := []memory.Exemplar{solved[1], {Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
+	against := []memory.Exemplar{solved[1],
+		{Question: "Who lives in Chile?", SQL: "SELECT 1 FROM customers WHERE country = 'Chile'"}}
 	report := testutil.Value(exporter(t).Export(t.Context(), path, pairs, training.Config{Against: against}))(t)
 	golden.Equal(t, want, report.Dropped, "dropped", cmpopts.IgnoreFields(training.Dropped{}, "Detail"))
 	var written training.Manifest
 	b, err := os.ReadFile(strings.TrimSuffix(path, ".jsonl") + ".manifest.json")
 	testutil.OK(t, errors.Join(err, json.Unmarshal(b, &written)))
-	if diff := cmp.Diff(counts, written.Dropped); diff != "" || written.Kept != len(tests)-len(want) || written.SHA256 != report.Manifest.SHA256 {
+	if diff := cmp.Diff(counts, written.Dropped); diff != "" || written.Kept != len(tests)-len(want) ||
+		written.SHA256 != report.Manifest.SHA256 {
 		t.Errorf("manifest %+v; dropped (-want +got):\n%s", written, diff)
 	}
 	var ends []string
 	for _, line := range exported(t, path) {
 		ends = append(ends, line[len(line)-1].Text)
 	}
-	golden.Equal(t, []string{usa + ";", usa + " LIMIT 5;", "WITH x AS (SELECT 1 AS a) SELECT a FROM x;"}, ends, "statements")
+	golden.Equal(t, []string{usa + ";", usa + " LIMIT 5;", "WITH x AS (SELECT 1 AS a) SELECT a FROM x;"}, ends,
+		"statements")
 }
 
 // TestExportExemplars: an exemplar that gives the answer away is replaced by another one, and the choice depends on the
@@ -171,11 +181,14 @@ func TestExportFaults(t *testing.T) {
 	}{
 		{"negative K", t.Context(), "", solved, training.Config{K: -1}, nil, "Direct.Shots is -1"},
 		{"more exemplars than there are", t.Context(), "", solved, training.Config{K: 5}, &refused, "the pool has 4"},
-		{"the evaluation takes too many", t.Context(), "", solved, training.Config{K: 3, Against: solved[:2]}, &refused, "the pool has 1"},
+		{"the evaluation takes too many", t.Context(), "", solved, training.Config{K: 3, Against: solved[:2]}, &refused,
+			"the pool has 1"},
 		{"no pair", t.Context(), "", nil, training.Config{}, &failed, "no pair is left"},
 		{"no pair is left", t.Context(), "", solved, training.Config{Against: solved}, &failed, "no pair is left"},
-		{"no such folder", t.Context(), filepath.Join(t.TempDir(), "none", "a.jsonl"), solved, training.Config{}, &failed, "choose a folder"},
-		{"a read-only folder", t.Context(), filepath.Join(readOnly, "a.jsonl"), solved, training.Config{}, &failed, "choose a folder"},
+		{"no such folder", t.Context(), filepath.Join(t.TempDir(), "none", "a.jsonl"), solved, training.Config{}, &failed,
+			"choose a folder"},
+		{"a read-only folder", t.Context(), filepath.Join(readOnly, "a.jsonl"), solved, training.Config{}, &failed,
+			"choose a folder"},
 		{"the context ended", ended, "", solved, training.Config{}, nil, "context canceled"},
 	} {
 		dir := t.TempDir()
@@ -204,12 +217,14 @@ func child(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	e, err := training.NewExporter(context.Background(), db, texttosql.WithPolicy(guarded.Policy{AllowFunctions: []string{"stuck"}}),
+	e, err := training.NewExporter(context.Background(), db,
+		texttosql.WithPolicy(guarded.Policy{AllowFunctions: []string{"stuck"}}),
 		texttosql.WithLimits(guarded.Limits{Candidate: guarded.Bounds{Timeout: time.Hour}}))
 	if err != nil {
 		panic(err)
 	}
-	pairs := append(slices.Clone(solved[:2]), memory.Exemplar{Question: "Is it stuck?", SQL: "SELECT stuck() FROM customers"})
+	pairs := append(slices.Clone(solved[:2]), memory.Exemplar{Question: "Is it stuck?",
+		SQL: "SELECT stuck() FROM customers"})
 	_, err = e.Export(context.Background(), filepath.Join(dir, "train.jsonl"), pairs, training.Config{})
 	panic(fmt.Sprint("the export came to its end: ", err))
 }
@@ -299,7 +314,8 @@ func TestServedAdapter(t *testing.T) {
 		}
 		if got.Model != "shop-adapter" {
 			w.WriteHeader(http.StatusNotFound)
-			io.WriteString(w, `{"error":{"message":"The model does not exist","type":"invalid_request_error","code":"model_not_found"}}`)
+			io.WriteString(w,
+				`{"error":{"message":"The model does not exist","type":"invalid_request_error","code":"model_not_found"}}`)
 			return
 		}
 		io.WriteString(w, `{"choices":[{"message":{"content":"SELECT name FROM customers;"},"finish_reason":"stop"}]}`)

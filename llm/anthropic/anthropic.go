@@ -183,7 +183,8 @@ func blockOf(m wire.Message) block {
 }
 
 func (m *model) request(r wire.Request) request {
-	body := request{Model: m.name, MaxTokens: m.most.Load(), TopP: r.TopP, StopSequences: r.Stop, OutputConfig: map[string]any{}}
+	body := request{Model: m.name, MaxTokens: m.most.Load(), TopP: r.TopP, StopSequences: r.Stop,
+		OutputConfig: map[string]any{}}
 	for _, s := range r.System {
 		body.System = append(body.System, blockOf(s))
 	}

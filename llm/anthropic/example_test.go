@@ -15,7 +15,8 @@ func ExampleModel() {
 	defer server.Close()
 
 	model := anthropic.Client{BaseURL: server.URL, Key: "key"}.Model("claude-sonnet-4-5")
-	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
+	reply, err := model.Complete(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
 	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
 	// Output: SELECT count(*) FROM singer 11 7 <nil>
 }

@@ -18,7 +18,8 @@ func ExampleClient() {
 
 	client := gemini.Client{Config: genai.ClientConfig{APIKey: "key", HTTPOptions: genai.HTTPOptions{BaseURL: server.URL}}}
 	model := client.Model("gemini-2.5-flash")
-	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
+	reply, err := model.Complete(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
 	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
 	// Output: SELECT count(*) FROM singer 11 7 <nil>
 }

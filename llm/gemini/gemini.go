@@ -62,7 +62,8 @@ func (c Client) Model(name string) llm.Model {
 // Embedder returns the embedding model with that name as a memory.Embedder.
 func (c Client) Embedder(name string) *wire.Embedder {
 	models, err := c.models()
-	return &wire.Embedder{Client: described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, query bool) ([][]float32, error) {
+	return &wire.Embedder{Client: described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string,
+		query bool) ([][]float32, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -94,10 +95,13 @@ func described(name string) *wire.Client {
 		Key:   key,
 		Base:  "GOOGLE_GEMINI_BASE_URL or Config.HTTPOptions (without /v1beta)",
 		Parameters: []string{
-			"temperature", "temperature", "topP", "top_p", "top_p", "top_p", "seed", "seed", "stopSequences", "stop", "stop_sequences", "stop",
+			"temperature", "temperature", "topP", "top_p", "top_p", "top_p", "seed", "seed", "stopSequences", "stop",
+			"stop_sequences", "stop",
 			"maxOutputTokens", "max_tokens", "max_output_tokens", "max_tokens",
-			"thinkingLevel", "effort", "thinking_level", "effort", "thinkingConfig", "effort", "thinking_config", "effort", "Thinking level", "effort",
-			"responseJsonSchema", "schema", "response_json_schema", "schema", "response_schema", "schema", "responseMimeType", "schema",
+			"thinkingLevel", "effort", "thinking_level", "effort", "thinkingConfig", "effort", "thinking_config", "effort",
+			"Thinking level", "effort",
+			"responseJsonSchema", "schema", "response_json_schema", "schema", "response_schema", "schema", "responseMimeType",
+			"schema",
 		},
 	}
 }
@@ -157,7 +161,8 @@ func response(reply *genai.GenerateContentResponse) (resp llm.Response, why stri
 	if u := reply.UsageMetadata; u != nil {
 		resp.Usage = llm.Usage{
 			Calls: 1, PromptTokens: int(u.PromptTokenCount), CachedTokens: int(u.CachedContentTokenCount),
-			CompletionTokens: int(u.CandidatesTokenCount) + int(u.ThoughtsTokenCount), ReasoningTokens: int(u.ThoughtsTokenCount),
+			CompletionTokens: int(u.CandidatesTokenCount) + int(u.ThoughtsTokenCount),
+			ReasoningTokens:  int(u.ThoughtsTokenCount),
 		}
 		resp.Usage.Known = resp.Usage.PromptTokens > 0 && resp.Usage.CompletionTokens > 0
 	}

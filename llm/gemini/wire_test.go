@@ -26,7 +26,8 @@ const key = wiretest.Key
 var answer = wiretest.Answer
 
 func client(url string) gemini.Client {
-	return gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}}}
+	return gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI,
+		HTTPOptions: genai.HTTPOptions{BaseURL: url}}}
 }
 
 // suite asks the client of this package.
@@ -41,7 +42,8 @@ var serve = suite.Serve
 
 func candidate(text, finish, more string) string {
 	part, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true},{"text":%s}]},"finishReason":%q}],
+	return fmt.Sprintf(
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true},{"text":%s}]},"finishReason":%q}],
 		"modelVersion":"m-1-2026","usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":4,"thoughtsTokenCount":3%s}}`, part, finish, more)
 }
 
@@ -53,7 +55,8 @@ func fault(code int, status, message, details string) string {
 func full() llm.Request {
 	temperature, topP, limit, seed := 0.25, 0.5, 512, 7
 	return llm.Request{
-		Messages: []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "Schema."}, {Role: llm.Assistant, Text: "Yes."},
+		Messages: []llm.Message{{Role: llm.System, Text: "Answer in SQL."}, {Role: llm.User, Text: "Schema."},
+			{Role: llm.Assistant, Text: "Yes."},
 			{Role: llm.User, Text: "How many?"}},
 		Temperature: &temperature, TopP: &topP, MaxTokens: &limit, Seed: &seed, Stop: []string{";"},
 		Effort: "low", Schema: json.RawMessage(`{"type":"object"}`), CachePrefix: 2,
@@ -77,58 +80,85 @@ func TestWire(t *testing.T) {
 		Text         string // a part of the error, or the reply
 	}{
 		{"thinking level", "https://github.com/RooCodeInc/Roo-Code/issues/10700", 400, "",
-			fault(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.", ""), llm.ClassPermanent, 0, "effort", "Thinking"},
-		{"a level that the model lacks", "https://github.com/jenslys/opencode-gemini-auth/issues/14", 400, "", fault(400, "INVALID_ARGUMENT",
-			"Unable to submit request because thinking_level MEDIUM is not supported by this model.", ""), llm.ClassPermanent, 0, "effort", "MEDIUM"},
+			fault(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.", ""), llm.ClassPermanent, 0,
+			"effort", "Thinking"},
+		{"a level that the model lacks", "https://github.com/jenslys/opencode-gemini-auth/issues/14", 400, "",
+			fault(400, "INVALID_ARGUMENT",
+				"Unable to submit request because thinking_level MEDIUM is not supported by this model.", ""),
+			llm.ClassPermanent, 0,
+			"effort", "MEDIUM"},
 		{"thinking", "https://github.com/immersive-translate/immersive-translate/issues/2976", 400, "",
-			fault(400, "INVALID_ARGUMENT", "thinking_config is not supported.", ""), llm.ClassPermanent, 0, "effort", "thinking_config"},
+			fault(400, "INVALID_ARGUMENT", "thinking_config is not supported.", ""), llm.ClassPermanent, 0, "effort",
+			"thinking_config"},
 		{"an unknown field", troubles, 400, "", fault(400, "INVALID_ARGUMENT",
 			`Invalid JSON payload received. Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`, ""),
 			llm.ClassPermanent, 0, "schema", "Unknown name"},
-		{"a limit over the model's", generate, 400, "", fault(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens "+
-			"value of 100000 but the supported range is from 1 (inclusive) to 8193 (exclusive).", ""), llm.ClassPermanent, 0, "max_tokens", "8193"},
-		{"temperature", generate, 400, "", fault(400, "INVALID_ARGUMENT", "* GenerateContentRequest.generation_config.'temperature': out of range", ""),
+		{"a limit over the model's", generate, 400, "",
+			fault(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens "+
+				"value of 100000 but the supported range is from 1 (inclusive) to 8193 (exclusive).", ""), llm.ClassPermanent, 0,
+			"max_tokens", "8193"},
+		{"temperature", generate, 400, "",
+			fault(400, "INVALID_ARGUMENT", "* GenerateContentRequest.generation_config.'temperature': out of range", ""),
 			llm.ClassPermanent, 0, "temperature", "range"},
-		{"a prompt that names a parameter", generate, 400, "", fault(400, "INVALID_ARGUMENT", "the temperature of Lima does not stop", ""),
+		{"a prompt that names a parameter", generate, 400, "",
+			fault(400, "INVALID_ARGUMENT", "the temperature of Lima does not stop", ""),
 			llm.ClassPermanent, 0, "", "Lima"},
 		{"wrong key", troubles, 400, "", fault(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
 			`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}`), llm.ClassPermanent, 0, "",
 			"does not know the key, set GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey"},
-		{"another kind of key", troubles, 401, "", fault(401, "UNAUTHENTICATED", "invalid credentials "+key, ""), llm.ClassPermanent, 0, "",
+		{"another kind of key", troubles, 401, "", fault(401, "UNAUTHENTICATED", "invalid credentials "+key, ""),
+			llm.ClassPermanent, 0, "",
 			"does not know the key"},
-		{"not permitted", troubles, 403, "", fault(403, "PERMISSION_DENIED", "Your API key was reported as leaked.", ""), llm.ClassPermanent, 0, "",
+		{"not permitted", troubles, 403, "", fault(403, "PERMISSION_DENIED", "Your API key was reported as leaked.", ""),
+			llm.ClassPermanent, 0, "",
 			"the key (GEMINI_API_KEY"},
 		{"no such model", troubles, 404, "", fault(404, "NOT_FOUND",
-			"models/m-1 is not found for API version v1beta, or is not supported for generateContent.", ""), llm.ClassPermanent, 0, "",
+			"models/m-1 is not found for API version v1beta, or is not supported for generateContent.", ""), llm.ClassPermanent,
+			0, "",
 			"there is no model m-1 for this key"},
-		{"a wrong base URL", troubles, 404, "Content-Type: text/html", "<html><title>Error 404 (Not Found)!!1</title>", llm.ClassPermanent, 0, "",
+		{"a wrong base URL", troubles, 404, "Content-Type: text/html", "<html><title>Error 404 (Not Found)!!1</title>",
+			llm.ClassPermanent, 0, "",
 			"look at GOOGLE_GEMINI_BASE_URL"},
-		{"a page in place of the API", troubles, 200, "Content-Type: text/html", "<html><title>Welcome</title>", llm.ClassPermanent, 0, "",
+		{"a page in place of the API", troubles, 200, "Content-Type: text/html", "<html><title>Welcome</title>",
+			llm.ClassPermanent, 0, "",
 			"look at GOOGLE_GEMINI_BASE_URL"},
 		{"time-out", troubles, 408, "", fault(408, "CANCELLED", "late", ""), llm.ClassTimeout, 0, "", "late"},
-		{"conflict", "https://cloud.google.com/apis/design/errors", 409, "", fault(409, "ABORTED", "try again", ""), llm.ClassOverloaded, 0, "", "again"},
-		{"rate limit", "https://ai.google.dev/gemini-api/docs/rate-limits", 429, "", fault(429, "RESOURCE_EXHAUSTED", "slow down",
-			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`), llm.ClassRateLimit, 17 * time.Second, "", "slow down"},
-		{"rate limit without a time", "https://github.com/google-gemini/gemini-cli/issues/1905", 429, "", fault(429, "RESOURCE_EXHAUSTED",
-			"Resource has been exhausted (e.g. check quota).", ""), llm.ClassRateLimit, 0, "", "exhausted"},
+		{"conflict", "https://cloud.google.com/apis/design/errors", 409, "", fault(409, "ABORTED", "try again", ""),
+			llm.ClassOverloaded, 0, "", "again"},
+		{"rate limit", "https://ai.google.dev/gemini-api/docs/rate-limits", 429, "",
+			fault(429, "RESOURCE_EXHAUSTED", "slow down",
+				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}`), llm.ClassRateLimit,
+			17 * time.Second, "",
+			"slow down"},
+		{"rate limit without a time", "https://github.com/google-gemini/gemini-cli/issues/1905", 429, "",
+			fault(429, "RESOURCE_EXHAUSTED",
+				"Resource has been exhausted (e.g. check quota).", ""), llm.ClassRateLimit, 0, "", "exhausted"},
 		{"server error", troubles, 500, "", fault(500, "INTERNAL", "oops", ""), llm.ClassOverloaded, 0, "", "oops"},
-		{"overloaded", troubles, 503, "Retry-After: 3", fault(503, "UNAVAILABLE", "The model is overloaded.", ""), llm.ClassOverloaded, 3 * time.Second, "", ""},
-		{"a gateway's overload", "https://docs.claude.com/en/api/errors", 529, "", "busy", llm.ClassOverloaded, 0, "", "busy"},
+		{"overloaded", troubles, 503, "Retry-After: 3", fault(503, "UNAVAILABLE", "The model is overloaded.", ""),
+			llm.ClassOverloaded, 3 * time.Second, "", ""},
+		{"a gateway's overload", "https://docs.claude.com/en/api/errors", 529, "", "busy", llm.ClassOverloaded, 0, "",
+			"busy"},
 		{"late gateway", troubles, 504, "", fault(504, "DEADLINE_EXCEEDED", "late", ""), llm.ClassTimeout, 0, "", "late"},
 		{"too long", troubles, 400, "", fault(400, "INVALID_ARGUMENT",
-			"The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).", ""), llm.ClassContextTooLong, 0, "", "1048576"},
-		{"blocked prompt", generate, 200, "", `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":11}}`,
+			"The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).", ""),
+			llm.ClassContextTooLong, 0, "", "1048576"},
+		{"blocked prompt", generate, 200, "",
+			`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":11}}`,
 			llm.ClassRefused, 0, "", "PROHIBITED_CONTENT"},
 		{"blocked reply", generate, 200, "", `{"candidates":[{"finishReason":"SAFETY"}]}`, llm.ClassRefused, 0, "", "SAFETY"},
 		{"recitation", generate, 200, "", candidate("SELECT", "RECITATION", ""), llm.ClassRefused, 0, "", "RECITATION"},
-		{"no candidate", generate, 200, "", `{"candidates":[],"usageMetadata":{"promptTokenCount":11}}`, llm.ClassUnknown, 0, "", "empty"},
+		{"no candidate", generate, 200, "", `{"candidates":[],"usageMetadata":{"promptTokenCount":11}}`, llm.ClassUnknown, 0,
+			"", "empty"},
 		{"candidates that are null", generate, 200, "", `{"candidates":[null]}`, llm.ClassUnknown, 0, "", "another form"},
-		{"all thought", "https://ai.google.dev/gemini-api/docs/thinking", 200, "", candidate("", "MAX_TOKENS", ""), llm.ClassOutOfTokens, 0, "",
+		{"all thought", "https://ai.google.dev/gemini-api/docs/thinking", 200, "", candidate("", "MAX_TOKENS", ""),
+			llm.ClassOutOfTokens, 0, "",
 			"512 tokens were used up"},
-		{"10 MB", generate, 200, "", candidate(strings.Repeat("x", 10<<20), "STOP", ""), llm.ClassPermanent, 0, "", "over 8 MiB"},
+		{"10 MB", generate, 200, "", candidate(strings.Repeat("x", 10<<20), "STOP", ""), llm.ClassPermanent, 0, "",
+			"over 8 MiB"},
 		{"no JSON", generate, 200, "", `{"candidates": [}`, llm.ClassUnknown, 0, "", "no JSON"},
 		{"cut by its limit", generate, 200, "", candidate("SELECT count(", "MAX_TOKENS", ""), "", 0, "", "SELECT count("},
-		{"invalid UTF-8", generate, 200, "", strings.Replace(candidate("SELECT X", "STOP", ""), "X", "\xff'a'", 1), "", 0, "", "SELECT \uFFFD'a'"},
+		{"invalid UTF-8", generate, 200, "", strings.Replace(candidate("SELECT X", "STOP", ""), "X", "\xff'a'", 1), "", 0, "",
+			"SELECT \uFFFD'a'"},
 	} {
 		suite.Wire(t, w)
 	}
@@ -154,7 +184,8 @@ func TestRequest(t *testing.T) {
 			{"role":"user","parts":[{"text":"Schema."}]},{"role":"model","parts":[{"text":"Yes."}]},{"role":"user","parts":[{"text":"How many?"}]}],
 			"generationConfig":{"temperature":0.25,"topP":0.5,"maxOutputTokens":512,"seed":7,"stopSequences":[";"],
 			"thinkingConfig":{"thinkingLevel":"LOW"},"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}}`},
-		{"nothing", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}}, `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{}}`},
+		{"nothing", llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "a"}}},
+			`{"contents":[{"role":"user","parts":[{"text":"a"}]}],"generationConfig":{}}`},
 	} {
 		resp := testutil.Value(m.Complete(t.Context(), tt.req))(t)
 		var want map[string]any
@@ -171,16 +202,20 @@ func TestConformance(t *testing.T) {
 
 // TestKeys: no key, and half a configuration.
 func TestKeys(t *testing.T) {
-	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE"} {
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI",
+		"GOOGLE_GENAI_USE_ENTERPRISE"} {
 		t.Setenv(name, "")
 	}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
 	_, err := gemini.Model("m").Complete(t.Context(), req)
-	if llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), "look at GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey") {
+	if llm.ClassOf(err) != llm.ClassPermanent ||
+		!strings.Contains(err.Error(), "look at GEMINI_API_KEY, GOOGLE_API_KEY or Config.APIKey") {
 		t.Error(err)
 	}
-	_, err = gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, Project: "p"}}.Model("m").Complete(t.Context(), req)
-	if llm.ClassOf(err) != llm.ClassPermanent || strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "project") {
+	_, err = gemini.Client{Config: genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI,
+		Project: "p"}}.Model("m").Complete(t.Context(), req)
+	if llm.ClassOf(err) != llm.ClassPermanent || strings.Contains(err.Error(), key) ||
+		!strings.Contains(err.Error(), "project") {
 		t.Error(err)
 	}
 }
@@ -216,7 +251,8 @@ func TestEmbedder(t *testing.T) {
 		texts[i] = strings.Repeat("x", i+1)
 	}
 	vectors, err := e.EmbedDocuments(t.Context(), texts)
-	if err != nil || len(vectors) != 150 || vectors[149][0] != 150 || vectors[0][1] != 0.5 || calls != 2 || task != "RETRIEVAL_DOCUMENT" {
+	if err != nil || len(vectors) != 150 || vectors[149][0] != 150 || vectors[0][1] != 0.5 || calls != 2 ||
+		task != "RETRIEVAL_DOCUMENT" {
 		t.Errorf("%d vectors, %d calls for %s, %v", len(vectors), calls, task, err)
 	}
 	if v, err := e.EmbedQuery(t.Context(), "abc"); err != nil || v[0] != 3 || task != "RETRIEVAL_QUERY" {
@@ -241,17 +277,23 @@ func TestKinds(t *testing.T) {
 		class     llm.Class
 		says      string
 	}{
-		{"a stream that nobody asked for", event("SELECT", "") + event(" 1", `,"finishReason":"STOP"`), "SELECT 1", llm.StopEnd, "", ""},
+		{"a stream that nobody asked for", event("SELECT", "") + event(" 1", `,"finishReason":"STOP"`), "SELECT 1",
+			llm.StopEnd, "", ""},
 		{"a stream that is cut", event("SELECT", ""), "", "", llm.ClassOverloaded, "broke off"},
-		{"a call that is malformed", `{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "", llm.ClassUnknown, "MALFORMED"},
+		{"a call that is malformed", `{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "",
+			llm.ClassUnknown, "MALFORMED"},
 		{"a language", `{"candidates":[{"finishReason":"LANGUAGE"}]}`, "", "", llm.ClassUnknown, "LANGUAGE"},
-		{"nothing but a thought", `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"STOP"}]}`, "", "", llm.ClassUnknown,
+		{"nothing but a thought",
+			`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"STOP"}]}`, "", "",
+			llm.ClassUnknown,
 			"nothing but reasoning"},
 		{"a word that nobody knows", candidate("SELECT 1", "OTHER", ""), "SELECT 1", llm.StopLength, "", ""},
-		{"an error in a success", `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, "", "", llm.ClassOverloaded, "overloaded"},
+		{"an error in a success", `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, "",
+			"", llm.ClassOverloaded, "overloaded"},
 	} {
 		resp, err := serve(t, answer(200, "", tt.body)).Complete(t.Context(), full())
-		if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class || (err == nil) != (tt.says == "") ||
+		if resp.Text != tt.text || resp.StopReason != tt.stop || llm.ClassOf(err) != tt.class ||
+			(err == nil) != (tt.says == "") ||
 			!strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("%s: %+v, %v", tt.why, resp, err)
 		}
@@ -262,7 +304,8 @@ func TestKinds(t *testing.T) {
 		var body map[string]any
 		json.NewDecoder(r.Body).Decode(&body)
 		if body["systemInstruction"] != nil {
-			answer(400, "", fault(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it", ""))(w, r)
+			answer(400, "", fault(400, "INVALID_ARGUMENT", "Developer instruction is not enabled for models/gemma-3-27b-it",
+				""))(w, r)
 			return
 		}
 		answer(200, "", candidate("SELECT 1", "STOP", ""))(w, r)

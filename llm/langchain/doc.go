@@ -35,7 +35,8 @@
 // [*llm.Error]. Its class follows from the status and the documented error codes, never from the words of a body:
 //
 //   - 429: rate limit; 408 and 504: time-out; other 5xx: overloaded;
-//   - 413 and the code context_length_exceeded: context too long (Anthropic has no such code, so there it is permanent);
+//   - 413 and the code context_length_exceeded: context too long (Anthropic has no such code, so there it is
+//     permanent);
 //   - the code content_filter: refused; other statuses: permanent;
 //   - a connection that cannot be made or breaks: overloaded;
 //   - a reply that is empty or cannot be read: unknown, which Retry repeats once; out of tokens, if reasoning used

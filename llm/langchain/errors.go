@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/llm/internal/wire"
 )
 
-// failure makes the error of a call from err, which the client returned, and from the notes of our transport. Without that
-// it reads the texts of the clients.
+// failure makes the error of a call from err, which the client returned, and from the notes of our transport. Without
+// that it reads the texts of the clients.
 func failure(err error, n *notes) *llm.Error {
 	e := n.Failure(err)
 	if n.Failed() {
@@ -32,8 +32,8 @@ func failure(err error, n *notes) *llm.Error {
 	return e
 }
 
-// namesTemperature reports whether err is a request refused because of its temperature. Without our transport it looks for the
-// word, and a wrong guess costs one more call.
+// namesTemperature reports whether err is a request refused because of its temperature. Without our transport it looks
+// for the word, and a wrong guess costs one more call.
 func namesTemperature(err error, n *notes) bool {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {

@@ -30,7 +30,8 @@ func provider(status int, header, body string) *httptest.Server {
 }
 
 func Example() {
-	server := provider(200, "", `{"choices":[{"message":{"content":"SELECT count(*) FROM singer"},"finish_reason":"stop"}]}`)
+	server := provider(200, "",
+		`{"choices":[{"message":{"content":"SELECT count(*) FROM singer"},"finish_reason":"stop"}]}`)
 	defer server.Close()
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -94,7 +95,8 @@ func ExampleConfig_Model() {
 			MaxTokens   int     `json:"max_tokens"`
 		}
 		json.NewDecoder(r.Body).Decode(&sent)
-		fmt.Fprintf(w, `{"choices":[{"message":{"content":"temperature %g, at most %d tokens"}}]}`, sent.Temperature, sent.MaxTokens)
+		fmt.Fprintf(w, `{"choices":[{"message":{"content":"temperature %g, at most %d tokens"}}]}`, sent.Temperature,
+			sent.MaxTokens)
 	}))
 	defer server.Close()
 

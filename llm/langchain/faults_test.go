@@ -41,84 +41,111 @@ func TestFaults(t *testing.T) {
 		message string // part of the error text, with our HTTP client
 		why     string
 	}{
-		{name: "rate limit", status: 429, body: fault("slow down", "rate_limit_exceeded"), want: same(llm.ClassRateLimit, 429), message: "slow down"},
+		{name: "rate limit", status: 429, body: fault("slow down", "rate_limit_exceeded"),
+			want: same(llm.ClassRateLimit, 429), message: "slow down"},
 		{name: "server error", status: 500, body: fault("oops", ""), want: same(llm.ClassOverloaded, 500), message: "oops"},
 		{name: "unavailable", status: 503, body: fault("busy", ""), want: same(llm.ClassOverloaded, 503), message: "busy"},
-		{name: "overloaded", status: 529, body: fault("Overloaded", "overloaded_error"), want: same(llm.ClassOverloaded, 529), message: "Overloaded"},
+		{name: "overloaded", status: 529, body: fault("Overloaded", "overloaded_error"), want: same(llm.ClassOverloaded, 529),
+			message: "Overloaded"},
 		{name: "gateway timeout", status: 504, body: fault("late", ""), want: same(llm.ClassTimeout, 504), message: "late"},
-		{name: "unknown model", status: 404, body: fault("model 'm' not found", "model_not_found"), want: same(llm.ClassPermanent, 404),
+		{name: "unknown model", status: 404, body: fault("model 'm' not found", "model_not_found"),
+			want:    same(llm.ClassPermanent, 404),
 			message: "model 'm' not found"},
 		{name: "wrong key", status: 401, body: fault("Incorrect API key provided: sk-test-0123456789", "invalid_api_key"),
 			want: same(llm.ClassPermanent, 401), message: "provided: "},
 		{
-			name: "words of the body", status: 500, body: fault("table has 400 rows, rate limit 429, context_length_exceeded", ""),
+			name: "words of the body", status: 500, body: fault("table has 400 rows, rate limit 429, context_length_exceeded",
+				""),
 			want: same(llm.ClassOverloaded, 500), message: "table has 400 rows",
 			why: "MapError of langchaingo would take this for an invalid request",
 		},
 		{
 			name: "status in the body", status: 400, body: fault("API returned unexpected status code: 429", ""),
-			want:    wants{want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassRateLimit, 429}},
-			message: "API returned", why: "only Ollama, whose whole error text is the body, can be fooled, and only without our client",
+			want: wants{want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassPermanent, 400},
+				want{llm.ClassRateLimit, 429}},
+			message: "API returned", why: "only Ollama, whose whole error text is the body, can be fooled, " +
+				"and only without our client",
 		},
 		{
-			name: "too long", status: 400, body: fault("This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
-			want:    wants{want{llm.ClassContextTooLong, 400}, want{llm.ClassContextTooLong, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
+			name: "too long", status: 400, body: fault("This model's maximum context length is 8192 tokens.",
+				"context_length_exceeded"),
+			want: wants{want{llm.ClassContextTooLong, 400}, want{llm.ClassContextTooLong, 400}, want{llm.ClassPermanent, 400},
+				want{llm.ClassUnknown, 0}},
 			message: "maximum context", why: "the code is kept by our client alone",
 		},
 		{
-			name: "too large", status: 413, body: fault("Request exceeds the maximum allowed number of bytes.", "request_too_large"),
+			name: "too large", status: 413, body: fault("Request exceeds the maximum allowed number of bytes.",
+				"request_too_large"),
 			want: same(llm.ClassContextTooLong, 413), message: "exceeds",
 		},
 		{
-			name: "filtered prompt", status: 400, body: fault("The prompt triggered the content management policy.", "content_filter"),
-			want:    wants{want{llm.ClassRefused, 400}, want{llm.ClassRefused, 400}, want{llm.ClassPermanent, 400}, want{llm.ClassUnknown, 0}},
+			name: "filtered prompt", status: 400, body: fault("The prompt triggered the content management policy.",
+				"content_filter"),
+			want: wants{want{llm.ClassRefused, 400}, want{llm.ClassRefused, 400}, want{llm.ClassPermanent, 400},
+				want{llm.ClassUnknown, 0}},
 			message: "policy",
 		},
 		{
 			name: "quota", status: 429, body: fault("You exceeded your current quota.", "insufficient_quota"),
-			want:    wants{want{llm.ClassPermanent, 429}, want{llm.ClassRateLimit, 429}, want{llm.ClassRateLimit, 429}, want{llm.ClassUnknown, 0}},
+			want: wants{want{llm.ClassPermanent, 429}, want{llm.ClassRateLimit, 429}, want{llm.ClassRateLimit, 429},
+				want{llm.ClassUnknown, 0}},
 			message: "quota", why: "waiting does not help",
 		},
 		{
 			name: "page", status: 502, body: func(wire) string { return page }, want: same(llm.ClassOverloaded, 502),
 			message: "a web page (502 Bad Gateway)", why: "Ollama's client makes a JSON error of it",
 		},
-		{name: "nothing", status: 500, body: func(wire) string { return "" }, want: same(llm.ClassOverloaded, 500), message: "Internal Server Error"},
+		{name: "nothing", status: 500, body: func(wire) string { return "" }, want: same(llm.ClassOverloaded, 500),
+			message: "Internal Server Error"},
 		{
 			name: "empty object", status: 503, body: func(wire) string { return "{}" },
-			want:    wants{want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}},
+			want: wants{want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503}, want{llm.ClassOverloaded, 503},
+				want{llm.ClassOverloaded, 503}},
 			message: "Service Unavailable",
 			why:     "the one error in which Ollama's client keeps the status",
 		},
-		{name: "malformed", status: 200, body: func(wire) string { return `{"choices": [}` + "\n" }, want: same(llm.ClassUnknown, 0),
+		{name: "malformed", status: 200, body: func(wire) string {
+			return `{"choices": [}` + "\n"
+		}, want: same(llm.ClassUnknown, 0),
 			message: "the server's reply is no JSON"},
-		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0), message: "reply is empty"},
+		{name: "empty body", status: 200, body: func(wire) string { return "" }, want: same(llm.ClassUnknown, 0),
+			message: "reply is empty"},
 		{
-			name: "page for a reply", status: 200, body: func(wire) string { return page }, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent,
+			name: "page for a reply", status: 200, body: func(wire) string {
+				return page
+			}, want: wants{want{llm.ClassPermanent, 0}, want{llm.ClassPermanent,
 				0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
-			message: "the server's reply is no JSON but a web page (502 Bad Gateway): is its address right?", why: "a wrong base URL",
+			message: "the server's reply is no JSON but a web page (502 Bad Gateway): is its address right?",
+			why:     "a wrong base URL",
 		},
-		{name: "text for a reply", status: 200, body: func(wire) string { return "It works!" }, want: wants{want{llm.ClassPermanent, 0},
+		{name: "text for a reply", status: 200, body: func(wire) string {
+			return "It works!"
+		}, want: wants{want{llm.ClassPermanent, 0},
 			want{llm.ClassPermanent, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
 			message: "the server's reply is no JSON"},
 		{
-			name: "a list for a reply", status: 200, body: func(wire) string { return "[1, 2]" }, want: same(llm.ClassUnknown, 0),
+			name: "a list for a reply", status: 200, body: func(wire) string { return "[1, 2]" },
+			want:    same(llm.ClassUnknown, 0),
 			message: "JSON of another form", why: "another API",
 		},
 		{
 			name: "FastAPI", status: 404, body: func(wire) string { return `{"detail":"Not Found here"}` },
-			want:    wants{want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}},
+			want: wants{want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404}, want{llm.ClassPermanent, 404},
+				want{llm.ClassPermanent, 404}},
 			message: "Not Found here", why: "its own form of errors",
 		},
 		{
 			name: "other JSON", status: 500, body: func(wire) string { return `{"trace":["s3cret"]}` },
-			want:    wants{want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}},
+			want: wants{want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500}, want{llm.ClassOverloaded, 500},
+				want{llm.ClassOverloaded, 500}},
 			message: "Internal Server Error", why: "no words in it",
 		},
-		{name: "empty reply", status: 200, body: func(w wire) string { return w.reply("") }, want: same(llm.ClassUnknown, 0), message: "empty"},
+		{name: "empty reply", status: 200, body: func(w wire) string { return w.reply("") }, want: same(llm.ClassUnknown, 0),
+			message: "empty"},
 		{
 			name: "error in a success", status: 200, body: fault("upstream is gone", "server_error"),
-			want:    wants{want{llm.ClassOverloaded, 500}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0}},
+			want: wants{want{llm.ClassOverloaded, 500}, want{llm.ClassUnknown, 0}, want{llm.ClassUnknown, 0},
+				want{llm.ClassUnknown, 0}},
 			message: "upstream is gone", why: "gateways send this",
 		},
 	}
@@ -136,7 +163,8 @@ func TestFaults(t *testing.T) {
 					false: {false: test.want.bare, true: test.want.bareOllama},
 				}[ours][w.name == "ollama"]
 				if e.Class != want.class || e.Status != want.status {
-					t.Errorf("got class %v and status %d, want %v and %d (%v) %s", e.Class, e.Status, want.class, want.status, err, test.why)
+					t.Errorf("got class %v and status %d, want %v and %d (%v) %s", e.Class, e.Status, want.class, want.status, err,
+						test.why)
 				}
 				if ours && !strings.Contains(err.Error(), test.message) {
 					t.Errorf("got %q, want a text with %q", err, test.message)
@@ -202,7 +230,8 @@ func TestRetryWaitsAsTold(t *testing.T) {
 				}
 				return rec.Result(), nil
 			})}
-			m := llm.Chain(langchain.Model(w.client(t, "http://provider.test", langchain.HTTPClient(base))), llm.Retry{}.Middleware())
+			m := llm.Chain(langchain.Model(w.client(t, "http://provider.test", langchain.HTTPClient(base))),
+				llm.Retry{}.Middleware())
 			start := time.Now()
 			resp, err := m.Complete(t.Context(), ask("One?"))
 			if err != nil || resp.Text != "SELECT 1" || resp.Usage.Calls != 2 {
@@ -328,7 +357,8 @@ func TestNeverEndingAnswer(t *testing.T) {
 			t.Errorf("got %+v, %v", resp, err)
 		}
 		m = llm.Chain(m, llm.Timeout(50*time.Millisecond))
-		if resp, err := m.Complete(t.Context(), ask("One?")); llm.ClassOf(err) != llm.ClassTimeout || errors.Is(err, context.DeadlineExceeded) {
+		if resp, err := m.Complete(t.Context(), ask("One?")); llm.ClassOf(err) != llm.ClassTimeout ||
+			errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("time-out of one attempt: got %+v, %v", resp, err)
 		}
 	})
@@ -425,7 +455,8 @@ func TestBodiesAreBounded(t *testing.T) {
 
 // Ollama's client stops at a line over 512 kB without an error.
 func TestOverlongLine(t *testing.T) {
-	_, err := wires[1].model(t, true, answer(200, wires[1].reply(strings.Repeat("x", 600_000)))).Complete(t.Context(), ask("One?"))
+	_, err := wires[1].model(t, true, answer(200, wires[1].reply(strings.Repeat("x", 600_000)))).Complete(t.Context(),
+		ask("One?"))
 	if e := (*llm.Error)(nil); !errors.As(err, &e) || e.Class != llm.ClassUnknown {
 		t.Errorf("got %v", err)
 	}

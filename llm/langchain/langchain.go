@@ -84,8 +84,9 @@ func (m missing) Validate() error {
 
 // variables are those from which langchaingo's packages take a key.
 var variables = map[string]string{
-	"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "googleai": "GOOGLE_API_KEY", "mistral": "MISTRAL_API_KEY",
-	"cohere": "COHERE_API_KEY", "huggingface": "HUGGINGFACEHUB_API_TOKEN",
+	"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "googleai": "GOOGLE_API_KEY",
+	"mistral": "MISTRAL_API_KEY",
+	"cohere":  "COHERE_API_KEY", "huggingface": "HUGGINGFACEHUB_API_TOKEN",
 }
 
 type adapter struct {
@@ -186,7 +187,8 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 		return llm.Response{}, failure(err, n)
 	}
 	if n.topP != 0 && !n.sentTopP.Load() {
-		trace.FromContext(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s", n.topP,
+		trace.FromContext(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s",
+			n.topP,
 			"OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
 	}
 	resp, err := response(out, c.maxTokens, n)
@@ -198,7 +200,8 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 
 // generate makes the call. It turns a runtime error of the client into an error, because a reply must not end the
 // program: OpenAI's client panics on {"choices":[null]}. Other panics are not about the reply and go on.
-func (a *adapter) generate(ctx context.Context, m []llms.MessageContent, o []llms.CallOption) (out *llms.ContentResponse, err error) {
+func (a *adapter) generate(ctx context.Context, m []llms.MessageContent,
+	o []llms.CallOption) (out *llms.ContentResponse, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

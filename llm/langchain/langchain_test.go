@@ -77,7 +77,8 @@ func TestWhatIsSent(t *testing.T) {
 			why:  "langchaingo would send temperature 0, and Anthropic stop at 2,048 tokens",
 		},
 		{
-			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: new(99), Seed: new(1), TopP: new(0.9), Stop: []string{";"}},
+			name: "all set", req: llm.Request{Temperature: &half, MaxTokens: new(99), Seed: new(1), TopP: new(0.9),
+				Stop: []string{";"}},
 			want: map[string]any{"temperature": 0.5, "top_p": 0.9, "max": 99.0, "seed": 1.0, "stop": []any{";"}},
 			why:  "what the request says is sent",
 		},
@@ -190,7 +191,8 @@ func TestMessagesRefused(t *testing.T) {
 // fakeModel is an llms.Model of a function.
 type fakeModel func(ctx context.Context) (*llms.ContentResponse, error)
 
-func (f fakeModel) GenerateContent(ctx context.Context, _ []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (f fakeModel) GenerateContent(ctx context.Context, _ []llms.MessageContent,
+	_ ...llms.CallOption) (*llms.ContentResponse, error) {
 	return f(ctx)
 }
 func (f fakeModel) Call(context.Context, string, ...llms.CallOption) (string, error) { panic("unused") }
@@ -229,32 +231,39 @@ func TestResponse(t *testing.T) {
 		},
 		{
 			name: "prompt cache",
-			choices: []*llms.ContentChoice{choice("x", "end_turn", map[string]any{"InputTokens": 5, "OutputTokens": 3, "CacheReadInputTokens": 100,
+			choices: []*llms.ContentChoice{choice("x", "end_turn", map[string]any{"InputTokens": 5, "OutputTokens": 3,
+				"CacheReadInputTokens":     100,
 				"CacheCreationInputTokens": 10})},
-			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 115, CompletionTokens: 3,
-				CachedTokens: 100, CacheWriteTokens: 10, Known: true}},
+			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 115,
+				CompletionTokens: 3,
+				CachedTokens:     100, CacheWriteTokens: 10, Known: true}},
 			why: "Anthropic counts cached tokens apart",
 		},
 		{
 			name: "reasoning",
-			choices: []*llms.ContentChoice{choice("x", "stop", map[string]any{"PromptTokens": 50, "CompletionTokens": 30, "ReasoningTokens": 20,
-				"ThinkingTokens": 20, "PromptCachedTokens": 40})},
-			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 50, CompletionTokens: 30,
-				CachedTokens: 40, ReasoningTokens: 20, Known: true}},
+			choices: []*llms.ContentChoice{choice("x", "stop", map[string]any{"PromptTokens": 50, "CompletionTokens": 30,
+				"ReasoningTokens": 20,
+				"ThinkingTokens":  20, "PromptCachedTokens": 40})},
+			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 50,
+				CompletionTokens: 30,
+				CachedTokens:     40, ReasoningTokens: 20, Known: true}},
 			why: "OpenAI counts reasoning and cached tokens as parts",
 		},
 		{
 			name: "google",
-			choices: []*llms.ContentChoice{choice("x", "FinishReasonStop", map[string]any{"PromptTokens": int32(5), "CompletionTokens": int32(3),
+			choices: []*llms.ContentChoice{choice("x", "FinishReasonStop", map[string]any{"PromptTokens": int32(5),
+				"CompletionTokens":     int32(3),
 				"CacheReadInputTokens": int32(2)})},
-			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 5, CompletionTokens: 3, CachedTokens: 2, Known: true}},
-			why:  "int32, and cached tokens are part of the prompt's",
+			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 5,
+				CompletionTokens: 3, CachedTokens: 2, Known: true}},
+			why: "int32, and cached tokens are part of the prompt's",
 		},
 		{
-			name:    "bedrock",
-			choices: []*llms.ContentChoice{choice("x", "", map[string]any{"input_tokens": float64(5), "output_tokens": uint32(3)})},
-			want:    llm.Response{Text: "x", Usage: usage(5, 3)},
-			why:     "other keys, other numbers",
+			name: "bedrock",
+			choices: []*llms.ContentChoice{choice("x", "", map[string]any{"input_tokens": float64(5),
+				"output_tokens": uint32(3)})},
+			want: llm.Response{Text: "x", Usage: usage(5, 3)},
+			why:  "other keys, other numbers",
 		},
 		{
 			name:    "mistral",
@@ -293,15 +302,19 @@ func TestResponse(t *testing.T) {
 			why:     "Ollama's client gives no reason, but as many tokens as allowed are no coincidence",
 		},
 		{
-			name:    "huge count",
-			choices: []*llms.ContentChoice{choice("x", "stop", map[string]any{"PromptTokens": int64(1) << 60, "CompletionTokens": -3})},
-			want:    llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 1<<31 - 1}},
-			why:     "sums of hostile counts must not overflow",
+			name: "huge count",
+			choices: []*llms.ContentChoice{choice("x", "stop", map[string]any{"PromptTokens": int64(1) << 60,
+				"CompletionTokens": -3})},
+			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 1<<31 - 1}},
+			why:  "sums of hostile counts must not overflow",
 		},
-		{name: "filtered", choices: []*llms.ContentChoice{choice("SELECT", "content_filter", nil)}, class: "refused", why: "OpenAI"},
+		{name: "filtered", choices: []*llms.ContentChoice{choice("SELECT", "content_filter", nil)}, class: "refused",
+			why: "OpenAI"},
 		{name: "declined", choices: []*llms.ContentChoice{choice("", "refusal", nil)}, class: "refused", why: "Anthropic"},
-		{name: "blank", choices: []*llms.ContentChoice{choice(" \n", "stop", nil)}, class: "unknown", why: "an empty reply is an error"},
-		{name: "all thought", choices: []*llms.ContentChoice{choice("", "length", nil)}, class: "no-room", why: "reasoning used it up"},
+		{name: "blank", choices: []*llms.ContentChoice{choice(" \n", "stop", nil)}, class: "unknown",
+			why: "an empty reply is an error"},
+		{name: "all thought", choices: []*llms.ContentChoice{choice("", "length", nil)}, class: "no-room",
+			why: "reasoning used it up"},
 		{name: "no choice", class: "unknown", why: "an empty reply is an error"},
 		{name: "nil choice", choices: []*llms.ContentChoice{nil}, class: "unknown", why: "no panic"},
 	}
@@ -341,7 +354,8 @@ func TestNilModel(t *testing.T) {
 
 func TestTemperatureRefused(t *testing.T) {
 	refusals := map[string]string{
-		"openai":    "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
+		"openai": "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is " +
+			"supported.",
 		"anthropic": "`temperature` is deprecated for this model.",
 		"ollama":    "invalid temperature",
 	}
@@ -461,7 +475,8 @@ func TestConcurrentErrors(t *testing.T) {
 		wg.Go(func() {
 			_, err := m.Complete(t.Context(), ask(fmt.Sprintf("q%d", i)))
 			var e *llm.Error
-			if !errors.As(err, &e) || e.Status != 429+i%2*74 || e.RetryAfter.Seconds() != float64(i+1) || e.Message != fmt.Sprintf("m%d", i) {
+			if !errors.As(err, &e) || e.Status != 429+i%2*74 || e.RetryAfter.Seconds() != float64(i+1) ||
+				e.Message != fmt.Sprintf("m%d", i) {
 				t.Errorf("call %d: %+v", i, err)
 			}
 		})

@@ -6,8 +6,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// messagesOf returns the messages of a request as langchaingo takes them: one text part a message, because Ollama refuses
-// two, and all system messages joined into the first, because Anthropic's client joins them without a space.
+// messagesOf returns the messages of a request as langchaingo takes them: one text part a message, because Ollama
+// refuses two, and all system messages joined into the first, because Anthropic's client joins them without a space.
 func messagesOf(req llm.Request) ([]llms.MessageContent, error) {
 	system, turns, err := wire.Messages(req)
 	if err != nil {

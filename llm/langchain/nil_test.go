@@ -44,7 +44,8 @@ func TestFailedClient(t *testing.T) {
 		if err := v.Validate(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.why, err, test.want)
 		}
-		if _, err := m.Complete(t.Context(), llm.Request{}); llm.ClassOf(err) != llm.ClassPermanent || !strings.Contains(err.Error(), test.want) {
+		if _, err := m.Complete(t.Context(), llm.Request{}); llm.ClassOf(err) != llm.ClassPermanent ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: a call: %v", test.why, err)
 		}
 	}

@@ -13,7 +13,8 @@ func TestSplitStatus(t *testing.T) {
 	}{
 		{"API returned unexpected status code: 429: slow down", 429, "slow down", "OpenAI"},
 		{"API returned unexpected status code: 503", 503, "", "OpenAI, no JSON"},
-		{"anthropic: failed to create message: API returned unexpected status code: 529: Overloaded", 529, "Overloaded", "Anthropic"},
+		{"anthropic: failed to create message: API returned unexpected status code: 529: Overloaded", 529, "Overloaded",
+			"Anthropic"},
 		{"unexpected status code: 503, body: busy", 503, "busy", "Hugging Face"},
 		{"503 Service Unavailable", 503, "", "Ollama"},
 		{"503 rows are wrong", 0, "", "not what the status is called"},

@@ -20,8 +20,8 @@ import (
 // number of providers. Safe for concurrent use if base is.
 func HTTPClient(base *http.Client) *http.Client { return wire.HTTPClient(base) }
 
-// notes is what one call of a client wants of the transport, and what that tells. Its Call travels in the context, so that
-// concurrent calls of one client do not mix.
+// notes is what one call of a client wants of the transport, and what that tells. Its Call travels in the context, so
+// that concurrent calls of one client do not mix.
 type notes struct {
 	*wire.Call
 	dropTemperature bool        // the transport takes the temperature out of the request
@@ -40,7 +40,8 @@ func (n *notes) begin(ctx context.Context) context.Context {
 
 // edited is a body as n asks for. One that is no JSON object stays as it is.
 func (n *notes) edited(body []byte) []byte {
-	// The clients cannot leave the temperature out. It stands at the top (OpenAI, Anthropic) or among the options (Ollama).
+	// The clients cannot leave the temperature out. It stands at the top (OpenAI, Anthropic) or among the options
+	// (Ollama).
 	if n.dropTemperature {
 		if changed, ok := deleteKey(body, "temperature"); ok {
 			body = changed
@@ -68,7 +69,8 @@ func withTopP(body []byte, topP float64) (changed []byte, sent bool) {
 	if json.Unmarshal(body, &top) != nil {
 		return body, false
 	}
-	if top.TopP != nil || top.Options != nil && top.Options.TopP != nil || top.Generation != nil && top.Generation.TopP != nil {
+	if top.TopP != nil || top.Options != nil && top.Options.TopP != nil || top.Generation != nil &&
+		top.Generation.TopP != nil {
 		return body, true
 	}
 	if top.Messages == nil || top.Options != nil {

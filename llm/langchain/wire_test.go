@@ -38,11 +38,13 @@ var wires = []wire{
 			return m
 		},
 		reply: func(text string) string {
-			return fmt.Sprintf(`{"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],
+			return fmt.Sprintf(
+				`{"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],
 				"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}`, quoted(text))
 		},
 		fault: func(message, code string) string {
-			return fmt.Sprintf(`{"error":{"message":%s,"type":"invalid_request_error","param":null,"code":%s}}`, quoted(message), quoted(code))
+			return fmt.Sprintf(`{"error":{"message":%s,"type":"invalid_request_error","param":null,"code":%s}}`, quoted(message),
+				quoted(code))
 		},
 	},
 	{
@@ -57,7 +59,8 @@ var wires = []wire{
 		},
 		reply: func(text string) string { // in two chunks, as the server sends it unasked
 			return fmt.Sprintf(`{"model":"m","message":{"role":"assistant","content":%s},"done":false}`+"\n"+
-				`{"model":"m","message":{"role":"assistant","content":""},"done":true,"prompt_eval_count":11,"eval_count":7}`+"\n", quoted(text))
+				`{"model":"m","message":{"role":"assistant","content":""},"done":true,"prompt_eval_count":11,"eval_count":7}`+"\n",
+				quoted(text))
 		},
 		fault: func(message, _ string) string { return fmt.Sprintf(`{"error":%s}`, quoted(message)) },
 	},
@@ -72,7 +75,8 @@ var wires = []wire{
 			return m
 		},
 		reply: func(text string) string {
-			return fmt.Sprintf(`{"type":"message","role":"assistant","content":[{"type":"text","text":%s}],"stop_reason":"end_turn",
+			return fmt.Sprintf(
+				`{"type":"message","role":"assistant","content":[{"type":"text","text":%s}],"stop_reason":"end_turn",
 				"usage":{"input_tokens":11,"output_tokens":7}}`, quoted(text))
 		},
 		fault: func(message, code string) string {

@@ -63,7 +63,8 @@ func Conformance(t *testing.T, newModel func(t *testing.T, behaviour string) llm
 	}
 }
 
-// part is one rule of the contract. Its check returns an error, so that it can be tested with models that break the rule.
+// part is one rule of the contract. Its check returns an error, so that it can be tested with models that break the
+// rule.
 type part struct {
 	name      string
 	behaviour string

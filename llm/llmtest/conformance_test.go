@@ -69,7 +69,9 @@ func TestConformanceFindsBrokenModels(t *testing.T) {
 		{"no answer", checkAnswer, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, errors.New("no")
 		}},
-		{"an empty answer", checkAnswer, func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil }},
+		{"an empty answer", checkAnswer, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, nil
+		}},
 		{"negative usage", checkAnswer, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{Text: "x", Usage: llm.Usage{PromptTokens: -1}}, nil
 		}},
@@ -77,21 +79,29 @@ func TestConformanceFindsBrokenModels(t *testing.T) {
 			req.Messages[0].Text = "x"
 			return answer, nil
 		}},
-		{"a context that is not looked at", checkCancelledBefore, func(context.Context, llm.Request) (llm.Response, error) { return answer, nil }},
-		{"a deadline that is not looked at", checkDeadlineBefore, func(context.Context, llm.Request) (llm.Response, error) { return answer, nil }},
-		{"a cancelled call that succeeds with nothing, as Ollama's", checkCancelledDuring, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-			hang(ctx)
-			return llm.Response{}, nil
+		{"a context that is not looked at", checkCancelledBefore, func(context.Context, llm.Request) (llm.Response, error) {
+			return answer, nil
 		}},
-		{"an error without the context's identity, as langchaingo's", checkCancelledDuring, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-			hang(ctx)
-			return llm.Response{}, errors.New("request cancelled")
+		{"a deadline that is not looked at", checkDeadlineBefore, func(context.Context, llm.Request) (llm.Response, error) {
+			return answer, nil
 		}},
-		{"the cause in place of the context's error", checkCancelledDuring, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-			hang(ctx)
-			return llm.Response{}, context.Cause(ctx)
-		}},
-		{"a deadline that reads as cancelled", checkDeadlineDuring, func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		{"a cancelled call that succeeds with nothing, as Ollama's", checkCancelledDuring,
+			func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+				hang(ctx)
+				return llm.Response{}, nil
+			}},
+		{"an error without the context's identity, as langchaingo's", checkCancelledDuring,
+			func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+				hang(ctx)
+				return llm.Response{}, errors.New("request cancelled")
+			}},
+		{"the cause in place of the context's error", checkCancelledDuring,
+			func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+				hang(ctx)
+				return llm.Response{}, context.Cause(ctx)
+			}},
+		{"a deadline that reads as cancelled", checkDeadlineDuring, func(ctx context.Context, _ llm.Request) (llm.Response,
+			error) {
 			hang(ctx)
 			return llm.Response{}, context.Canceled
 		}},
@@ -99,28 +109,36 @@ func TestConformanceFindsBrokenModels(t *testing.T) {
 			hang(ctx)
 			return answer, ctx.Err()
 		}},
-		{"an empty reply that succeeds", checkEmpty, func(context.Context, llm.Request) (llm.Response, error) { return llm.Response{}, nil }},
-		{"a failure that succeeds", checkFailure, func(context.Context, llm.Request) (llm.Response, error) { return answer, nil }},
+		{"an empty reply that succeeds", checkEmpty, func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{}, nil
+		}},
+		{"a failure that succeeds", checkFailure, func(context.Context, llm.Request) (llm.Response, error) {
+			return answer, nil
+		}},
 		{"a failure without a class", checkFailure, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, errors.New("401")
 		}},
 		{"a failure with text", checkFailure, func(context.Context, llm.Request) (llm.Response, error) {
 			return answer, &llm.Error{}
 		}},
-		{"an outage that succeeds", checkBusy, func(context.Context, llm.Request) (llm.Response, error) { return answer, nil }},
+		{"an outage that succeeds", checkBusy, func(context.Context, llm.Request) (llm.Response, error) {
+			return answer, nil
+		}},
 		{"a 429 without the wait", checkBusy, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassRateLimit}
 		}},
 		{"a 429 that is permanent", checkBusy, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 429, RetryAfter: time.Second}
 		}},
-		{"a 503 that is permanent, as the guide once had it", checkDown, func(context.Context, llm.Request) (llm.Response, error) {
+		{"a 503 that is permanent, as the guide once had it", checkDown, func(context.Context, llm.Request) (llm.Response,
+			error) {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 503}
 		}},
 		{"a 503 in words", checkDown, func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{}, errors.New("503 Service Unavailable")
 		}},
-		{"one of many samples without an answer", checkParallel, func(_ context.Context, req llm.Request) (llm.Response, error) {
+		{"one of many samples without an answer", checkParallel, func(_ context.Context, req llm.Request) (llm.Response,
+			error) {
 			if req.Sample == 11 {
 				return llm.Response{}, nil
 			}

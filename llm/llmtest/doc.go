@@ -1,5 +1,5 @@
-// Package llmtest helps to test code around language models: a model that answers from a script, simulated latency, and a
-// conformance suite for implementations of llm.Model. It does not measure how good answers are.
+// Package llmtest helps to test code around language models: a model that answers from a script, simulated latency, and
+// a conformance suite for implementations of llm.Model. It does not measure how good answers are.
 //
 //	model := &llmtest.Script{Rules: []llmtest.Rule{
 //		{Purpose: "generate", Contains: "How many singers", Replies: llmtest.Texts(

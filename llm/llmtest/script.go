@@ -13,8 +13,8 @@ import (
 )
 
 // Script is a model that answers by rules. The first rule that matches a request and has a reply for its sample answers
-// it. Earlier requests have no influence, except through [Rule.Times]. The zero Script answers nothing. Safe for concurrent
-// use.
+// it. Earlier requests have no influence, except through [Rule.Times]. The zero Script answers nothing. Safe for
+// concurrent use.
 type Script struct {
 	Rules []Rule // tried in this order; must not change after the first call
 
@@ -82,7 +82,8 @@ func (e *unmatchedError) Error() string {
 	if len(e.Rules) > 0 {
 		why = fmt.Sprintf("rules %v match, but have no reply left for this sample", e.Rules)
 	}
-	return fmt.Sprintf("llmtest: no scripted reply to %q, sample %d: %s: %.80q", e.Request.Purpose, e.Request.Sample, why, line)
+	return fmt.Sprintf("llmtest: no scripted reply to %q, sample %d: %s: %.80q", e.Request.Purpose, e.Request.Sample, why,
+		line)
 }
 
 // use identifies a rule and a sample that used it.
@@ -158,7 +159,9 @@ func (s *Script) reply(req llm.Request) (Reply, error) {
 
 func (r Rule) matches(req llm.Request) bool {
 	return (r.Purpose == "" || r.Purpose == req.Purpose) &&
-		(r.Contains == "" || slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return strings.Contains(m.Text, r.Contains) })) &&
+		(r.Contains == "" || slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
+			return strings.Contains(m.Text, r.Contains)
+		})) &&
 		(r.Match == nil || r.Match(req))
 }
 
@@ -170,8 +173,8 @@ func (s *Script) Requests() []llm.Request {
 	return slices.Clone(s.seen)
 }
 
-// RequestsFor returns the requests of one purpose, sorted by sample. Requests of one sample keep the order in which they
-// came.
+// RequestsFor returns the requests of one purpose, sorted by sample. Requests of one sample keep the order in which
+// they came.
 func (s *Script) RequestsFor(purpose string) []llm.Request {
 	reqs := slices.DeleteFunc(s.Requests(), func(r llm.Request) bool { return r.Purpose != purpose })
 	slices.SortStableFunc(reqs, func(a, b llm.Request) int { return a.Sample - b.Sample })

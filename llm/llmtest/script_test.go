@@ -28,7 +28,8 @@ func request(purpose, text string, sample int) llm.Request {
 func TestScriptRules(t *testing.T) {
 	rules := []llmtest.Rule{
 		{Purpose: "generate", Contains: "singers", Replies: llmtest.Texts("a0", "a1")},
-		{Purpose: "generate", Match: func(r llm.Request) bool { return r.MaxTokens != nil && *r.MaxTokens > 100 }, Replies: llmtest.Texts("long")},
+		{Purpose: "generate", Match: func(r llm.Request) bool { return r.MaxTokens != nil && *r.MaxTokens > 100 },
+			Replies: llmtest.Texts("long")},
 		{Purpose: "judge", Replies: llmtest.Texts("j0", "j1"), Repeat: true},
 		{Contains: "Instructions.\x00", Replies: llmtest.Texts("never")},
 		{Contains: "songs", Replies: llmtest.Texts("any purpose")},
@@ -170,15 +171,17 @@ func TestLatency(t *testing.T) {
 func TestDelayEndsWithContext(t *testing.T) {
 	slow := llmtest.Reply{Text: "x", Delay: time.Hour}
 	models := map[string]llm.Model{
-		"reply":   &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{slow}}}},
-		"latency": llm.Chain(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x")}}}, llmtest.Latency{Fixed: time.Hour}.Middleware()),
+		"reply": &llmtest.Script{Rules: []llmtest.Rule{{Replies: []llmtest.Reply{slow}}}},
+		"latency": llm.Chain(&llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("x")}}},
+			llmtest.Latency{Fixed: time.Hour}.Middleware()),
 	}
 	for name, m := range models {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			start := time.Now()
-			if _, err := m.Complete(ctx, request("", "q", 0)); err != context.DeadlineExceeded || time.Since(start) != time.Second {
+			if _, err := m.Complete(ctx, request("", "q", 0)); err != context.DeadlineExceeded ||
+				time.Since(start) != time.Second {
 				t.Errorf("%s: %v after %v", name, err, time.Since(start))
 			}
 		})

@@ -25,7 +25,8 @@ func ExampleModel() {
 	defer server.Close()
 
 	model := openai.Client{BaseURL: server.URL + "/v1", Key: "key"}.Model("gpt-5-mini")
-	reply, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
+	reply, err := model.Complete(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "How many singers are there?"}}})
 	fmt.Println(reply.Text, reply.Usage.PromptTokens, reply.Usage.CompletionTokens, err)
 	// Output: SELECT count(*) FROM singer 11 7 <nil>
 }

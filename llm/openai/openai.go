@@ -37,8 +37,8 @@ const (
 	// home is OpenAI's own server.
 	home = "api.openai.com"
 
-	// maxBatch is how many texts go into a request for vectors: a part of the 300,000 tokens that OpenAI takes, for texts of
-	// up to 1,000 tokens.
+	// maxBatch is how many texts go into a request for vectors: a part of the 300,000 tokens that OpenAI takes, for texts
+	// of up to 1,000 tokens.
 	maxBatch = 256
 )
 
@@ -77,7 +77,8 @@ func (c Client) Model(name string) llm.Model {
 // Embedder returns the embedding model with that name as a memory.Embedder.
 func (c Client) Embedder(name string) *wire.Embedder {
 	ready := c.ready()
-	return &wire.Embedder{Client: ready.described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
+	return &wire.Embedder{Client: ready.described(name), Batch: maxBatch, Embed: func(ctx context.Context, texts []string,
+		_ bool) ([][]float32, error) {
 		var reply struct {
 			Data []struct {
 				Index     int
@@ -108,7 +109,8 @@ func (c Client) ready() client {
 	if strings.TrimSpace(c.BaseURL) == "" {
 		env := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 		c.BaseURL, c.Key = cmp.Or(env("OPENAI_BASE_URL"), "https://"+home+"/v1"), cmp.Or(c.Key, env("OPENAI_API_KEY"))
-		for name, variable := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"} {
+		for name, variable := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID",
+			"OpenAI-Project": "OPENAI_PROJECT_ID"} {
 			if value := env(variable); value != "" {
 				header.Set(name, value)
 			}
@@ -131,7 +133,8 @@ func (c client) described(name string) *wire.Client {
 	return &wire.Client{
 		Model: name, Home: home, Key: c.KeyFrom, Base: c.BaseFrom + " (most end in /v1)",
 		Parameters: []string{
-			"temperature", "temperature", "top_p", "top_p", "top p", "top_p", "seed", "seed", "stop", "stop", "stop sequences", "stop",
+			"temperature", "temperature", "top_p", "top_p", "top p", "top_p", "seed", "seed", "stop", "stop", "stop sequences",
+			"stop",
 			"reasoning_effort", "effort", "reasoning.effort", "effort", "reasoning effort", "effort",
 			"response_format", "schema", "json_schema", "schema", "structured output", "schema",
 			"max_completion_tokens", "max_tokens", "max_tokens", "max_tokens",
@@ -212,7 +215,8 @@ type message struct {
 }
 
 func (m *model) ask(ctx context.Context, r wire.Request, as int32) (out reply, err error) {
-	body := request{Model: m.name, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, ReasoningEffort: r.Effort}
+	body := request{Model: m.name, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop,
+		ReasoningEffort: r.Effort}
 	if len(r.System) > 0 { // as one, because templates of open models refuse a second
 		body.Messages = append(body.Messages, message{llm.System, wire.Joined(r.System)})
 	}

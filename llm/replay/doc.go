@@ -14,10 +14,10 @@
 //
 // # What is recorded, and where
 //
-// The key of a call is the name of its model, its purpose, the hash of what was sent ([llm.Request.Hash]) and the index of
-// its sample. A recorder that is the outermost middleware records replies. A recorder directly around the adapter records
-// attempts, failed ones too, so that a replay repeats the same attempts in the same order. Errors are recorded with their
-// class. Spent budgets, cancelled calls and times are not recorded.
+// The key of a call is the name of its model, its purpose, the hash of what was sent ([llm.Request.Hash]) and the index
+// of its sample. A recorder that is the outermost middleware records replies. A recorder directly around the adapter
+// records attempts, failed ones too, so that a replay repeats the same attempts in the same order. Errors are recorded
+// with their class. Spent budgets, cancelled calls and times are not recorded.
 //
 // # The format
 //

@@ -42,16 +42,21 @@ func TestReading(t *testing.T) {
 		{"the last without newline", whole + "\n" + failed, "", ""},
 		{"Windows line ends and blank lines", whole + "\r\n\r\n" + failed + "\r\n", "", ""},
 		{"fields of later", sealed(strings.Replace(oldWhole, `"draw":0`, `"draw":0,"later":[1]`, 1)), "", ""},
-		{"no checksum", oldWhole + "\n" + failed + "\n" + oldFailed, "", "2 records, the first of them record 1, have no checksum"},
-		{"a checksum of another name", strings.Replace(whole, `"sum"`, `"sun"`, 1) + "\n", `line 1: not a recorded call: json: unknown field "sun"`, ""},
+		{"no checksum", oldWhole + "\n" + failed + "\n" + oldFailed, "",
+			"2 records, the first of them record 1, have no checksum"},
+		{"a checksum of another name", strings.Replace(whole, `"sum"`, `"sun"`, 1) + "\n",
+			`line 1: not a recorded call: json: unknown field "sun"`, ""},
 		{"a changed last line end", whole + "\n" + failed + "\v", "line 2: not a recorded call", ""},
 		{"torn", whole + "\n" + failed[:30], "", "30 bytes after 1 calls"},
 		{"torn at the first byte", whole + "\n{", "", "1 bytes after 1 calls"},
 		{"torn in the only line", failed[:30], "", "30 bytes after 0 calls"},
 		{"broken in the middle", failed[:30] + "\n" + whole + "\n", "line 1: not a recorded call", ""},
-		{"broken and ended by a newline: no crash did that", whole + "\n" + failed[:30] + "\n", "line 2: not a recorded call", ""},
-		{"another version, whole but for its newline", whole + "\n" + strings.Replace(oldFailed, `"v":1`, `"v":2`, 1), "line 2: format version 2", ""},
-		{"another version", strings.Replace(oldFailed, `"v":1`, `"v":2`, 1) + "\n", "line 1: format version 2, this program reads 1", ""},
+		{"broken and ended by a newline: no crash did that", whole + "\n" + failed[:30] + "\n", "line 2: not a recorded call",
+			""},
+		{"another version, whole but for its newline", whole + "\n" + strings.Replace(oldFailed, `"v":1`, `"v":2`, 1),
+			"line 2: format version 2", ""},
+		{"another version", strings.Replace(oldFailed, `"v":1`, `"v":2`, 1) + "\n",
+			"line 1: format version 2, this program reads 1", ""},
 		{"no version", `{"hash":"aa"}` + "\n", "no format version", ""},
 		{"no hash", `{"v":1,"reply":{"text":"x"}}` + "\n", "needs a hash", ""},
 		{"neither reply nor error", `{"v":1,"hash":"aa"}` + "\n", "either a reply or an error", ""},
@@ -81,7 +86,8 @@ func TestReading(t *testing.T) {
 }
 
 func TestReadingFailure(t *testing.T) {
-	if _, err := replay.NewPlayer(io.MultiReader(strings.NewReader(whole+"\n"), failingReader{})); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := replay.NewPlayer(io.MultiReader(strings.NewReader(whole+"\n"), failingReader{})); !errors.Is(err,
+		io.ErrNoProgress) {
 		t.Errorf("error = %v, want the reader's", err)
 	}
 	if _, err := replay.Open(filepath.Join(t.TempDir(), "none.jsonl")); !errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +142,8 @@ func TestAppendMendsTheEnd(t *testing.T) {
 }
 
 func TestAppendLeavesOtherFilesAlone(t *testing.T) {
-	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`, `{"v":2,"hash":"a","reply":{}}`,
+	for _, content := range []string{"Dear reader", "Dear\nreader", whole + "\nDear reader", `{"version":1`,
+		`{"v":2,"hash":"a","reply":{}}`,
 		"{\"v\":2,\"hash\":\"a\",\"reply\":{}}\n"} {
 		path := write(t, content)
 		if rec, err := replay.Append(path); err == nil {
@@ -312,7 +319,8 @@ func TestAbout(t *testing.T) {
 		{" \n", "be brief", "no text of the user"},
 	} {
 		p := testutil.Value(replay.NewPlayer(strings.NewReader("")))(t)
-		_, err := p.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
+		_, err := p.Complete(t.Context(),
+			llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "be brief"}, {Role: llm.User, Text: tt.text}}})
 		var missing *replay.MissingError
 		if !errors.As(err, &missing) || missing.About != tt.want {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)

@@ -81,7 +81,8 @@ func (l *line) outcome() (llm.Response, error) {
 // lineOf makes the line of a call.
 func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 	k := keyOf(model, req)
-	l := line{V: version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req), Day: req.Day()}
+	l := line{V: version, Hash: k.hash, Model: k.model, Purpose: k.purpose, Sample: k.sample, About: about(req),
+		Day: req.Day()}
 	if err != nil {
 		l.Error = failureOf(err)
 		return l
@@ -97,7 +98,8 @@ func lineOf(model string, req llm.Request, resp llm.Response, err error) line {
 
 func failureOf(err error) *failure {
 	e := llm.AsError(err)
-	f := &failure{Class: e.Class, Status: e.Status, Parameter: e.Parameter, Usage: e.Usage, Message: redact.Line(e.Message)}
+	f := &failure{Class: e.Class, Status: e.Status, Parameter: e.Parameter, Usage: e.Usage,
+		Message: redact.Line(e.Message)}
 	if e.Message == "" && e.Err != nil {
 		f.Message = redact.Line(e.Err.Error())
 	}
@@ -176,8 +178,8 @@ func read(r io.Reader) (recording, error) {
 	}
 }
 
-// startsLine reports whether b begins as a line of encode. It keeps Append from cutting off the end of a file of another
-// kind or of a later version.
+// startsLine reports whether b begins as a line of encode. It keeps Append from cutting off the end of a file of
+// another kind or of a later version.
 func startsLine(b []byte) bool {
 	const start = `{"v":`
 	n := min(len(b), len(start))
@@ -190,7 +192,8 @@ func (rec recording) notes() (all []string) {
 		all = append(all, note)
 	}
 	if rec.torn > 0 {
-		all = append(all, fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)", rec.torn, len(rec.lines)))
+		all = append(all, fmt.Sprintf("replay: the last line is broken off and was ignored (%d bytes after %d calls)",
+			rec.torn, len(rec.lines)))
 	}
 	return all
 }
@@ -199,7 +202,8 @@ func (rec recording) notes() (all []string) {
 const maxAbout = 80
 
 // about returns the question of a request: the last line that ends with a question mark, or else the last line. Prompts
-// put the question at their end. It reads the last user message that has a text, or else the first message that has one.
+// put the question at their end. It reads the last user message that has a text, or else the first message that has
+// one.
 func about(req llm.Request) string {
 	text := ""
 	for _, m := range req.Messages {

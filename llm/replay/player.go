@@ -25,7 +25,8 @@ import (
 // A request contains the current day. A request that was recorded on another day also answers it, so a recording
 // stays valid. To replay a recording without days, create the engine with texttosql.WithClock(nil).
 //
-// For a recording of one model, the Player is that model and has its name. For a recording of several models, get each by
+// For a recording of one model, the Player is that model and has its name. For a recording of several models, get each
+// by
 // [Player.Model].
 type Player struct {
 	outcomes map[key][]*line
@@ -38,7 +39,8 @@ type Player struct {
 	served map[key]int
 }
 
-// missingError reports that a recording has no outcome for a call. Players return it in an [*llm.Error] of ClassPermanent.
+// missingError reports that a recording has no outcome for a call. Players return it in an [*llm.Error] of
+// ClassPermanent.
 type missingError struct {
 	Model   string // "" if the model has no name
 	Purpose string // the purpose of the request
@@ -81,7 +83,8 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{outcomes: make(map[key][]*line), samples: make(map[key]int), served: make(map[key]int), notes: rec.notes()}
+	p := &Player{outcomes: make(map[key][]*line), samples: make(map[key]int), served: make(map[key]int),
+		notes: rec.notes()}
 	names := make(map[string]bool)
 	for _, l := range rec.lines {
 		k := l.key()
@@ -130,7 +133,8 @@ func (p *Player) Model(name string) llm.Model {
 	}))
 }
 
-// key is the key of a request: of the same request on a day of the recording, where it holds none of the request's own day.
+// key is the key of a request: of the same request on a day of the recording, where it holds none of the request's own
+// day.
 func (p *Player) key(model string, req llm.Request) key {
 	own := keyOf(model, req)
 	if len(p.outcomes[own]) > 0 {
@@ -163,7 +167,8 @@ func (p *Player) complete(ctx context.Context, model string, req llm.Request) (l
 	outcomes := p.outcomes[k]
 	if len(outcomes) == 0 {
 		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: &missingError{
-			Model: model, Purpose: req.Purpose, Sample: req.Sample, Hash: k.hash, About: about(req), Samples: p.samples[k.request()],
+			Model: model, Purpose: req.Purpose, Sample: req.Sample, Hash: k.hash, About: about(req),
+			Samples: p.samples[k.request()],
 		}}
 	}
 	p.mu.Lock()

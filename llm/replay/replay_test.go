@@ -37,11 +37,13 @@ func request(text string, sample int) llm.Request {
 // outcomes is one of everything that can be recorded, for samples 0, 1, ….
 func outcomes() []llmtest.Reply {
 	return []llmtest.Reply{
-		{Text: "SELECT name FROM singer WHERE age < 30 AND name <> 'é'", Model: "m-1", Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 12,
-			Money: .002, Known: true}},
+		{Text: "SELECT name FROM singer WHERE age < 30 AND name <> 'é'", Model: "m-1",
+			Usage: llm.Usage{Calls: 1, PromptTokens: 40, CompletionTokens: 12,
+				Money: .002, Known: true}},
 		{Text: "SELECT\nname", Stop: llm.StopLength},
 		{Text: "not \xff UTF-8"},
-		{Err: &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: 1500 * time.Microsecond, Message: "slow down, key=abc"}},
+		{Err: &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: 1500 * time.Microsecond,
+			Message: "slow down, key=abc"}},
 		{Err: &llm.Error{Class: llm.ClassOverloaded, Err: io.ErrUnexpectedEOF}},
 		{Err: io.EOF},
 	}
@@ -119,7 +121,8 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 	}
 	limited := &llm.Error{Class: llm.ClassRateLimit, Status: 429, RetryAfter: time.Second, Message: "slow down"}
 	live := llm.Named("m", &llmtest.Script{Rules: []llmtest.Rule{
-		{Times: 2, Replies: []llmtest.Reply{{Text: "first"}, {Err: limited}, {Err: &llm.Error{Class: llm.ClassRefused}}, {Err: io.EOF}}},
+		{Times: 2, Replies: []llmtest.Reply{{Text: "first"}, {Err: limited}, {Err: &llm.Error{Class: llm.ClassRefused}},
+			{Err: io.EOF}}},
 		{Replies: llmtest.Texts("0", "1", "2", "3")},
 	}})
 	var file bytes.Buffer
@@ -132,23 +135,27 @@ func TestReplayGivesTheSameTrace(t *testing.T) {
 	}
 }
 
-// TestReplayAnswersAsk: the second call of llm.Ask is a call like the first: paid for, traced, and found in a recording.
+// TestReplayAnswersAsk: the second call of llm.Ask is a call like the first: paid for, traced, and found in a
+// recording.
 func TestReplayAnswersAsk(t *testing.T) {
 	type count struct{ Singers int }
 	ask := func(ctx context.Context, m llm.Model) (count, error) {
 		return llm.Ask[count](ctx, m, request("How many singers?", 0), nil)
 	}
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Contains: "cannot be used", Replies: llmtest.Texts(`{"singers": 7}`)}, {Replies: llmtest.Texts("Seven.")}}}
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Contains: "cannot be used", Replies: llmtest.Texts(`{"singers": 7}`)},
+		{Replies: llmtest.Texts("Seven.")}}}
 	var file bytes.Buffer
 	rec, account, root := replay.NewRecorder(&file), llm.Budget{Calls: 2}.Start(), trace.Tracer{}.New("question")
 	first, err := ask(trace.NewContext(t.Context(), root), llm.Chain(model, llm.Trace(), account.Middleware(), rec.Record))
-	if err := errors.Join(err, rec.Close()); err != nil || first.Singers != 7 || account.Usage().Calls != 2 || len(root.Children()) != 2 {
+	if err := errors.Join(err, rec.Close()); err != nil || first.Singers != 7 || account.Usage().Calls != 2 ||
+		len(root.Children()) != 2 {
 		t.Fatalf("%+v, %v, %d calls, %d spans", first, err, account.Usage().Calls, len(root.Children()))
 	}
 	if again, err := ask(t.Context(), player(t, file.Bytes())); err != nil || again != first {
 		t.Errorf("replayed: %+v, %v, want %+v", again, err, first)
 	}
-	if _, err := ask(t.Context(), llm.Chain(model, llm.Budget{Calls: 1}.Start().Middleware())); !errors.Is(err, llm.ErrBudget) {
+	if _, err := ask(t.Context(), llm.Chain(model, llm.Budget{Calls: 1}.Start().Middleware())); !errors.Is(err,
+		llm.ErrBudget) {
 		t.Errorf("one call is paid for: %v", err)
 	}
 }
@@ -163,7 +170,8 @@ func TestMissing(t *testing.T) {
 	}{
 		{"another sample", request("How many singers?\nDDL", 7), p,
 			[]string{`"generate" of model "m"`, "sample 7", "(2 of its samples recorded)", "How many singers?"}},
-		{"another question", request("How many songs?", 0), p, []string{"sample 0", "(0 of its samples recorded)", "How many songs?"}},
+		{"another question", request("How many songs?", 0), p, []string{"sample 0", "(0 of its samples recorded)",
+			"How many songs?"}},
 		{"another model", request("How many singers?\nDDL", 0), p.Model("n"), []string{`model "n"`}},
 		{"no message", llm.Request{Purpose: "judge"}, p, []string{`"judge"`}},
 		{"a long line", request(strings.Repeat("長", 200), 0), p, []string{strings.Repeat("長", 20)}},
@@ -291,7 +299,8 @@ func TestPlayerConformance(t *testing.T) {
 	})
 }
 
-// TestOrCounts: a run that sends the same request twice gets both replies again, in their order, and asks on where they end.
+// TestOrCounts: a run that sends the same request twice gets both replies again, in their order, and asks on where they
+// end.
 func TestOrCounts(t *testing.T) {
 	failing := llmtest.Reply{Err: &llm.Error{Class: llm.ClassPermanent, Message: "no"}}
 	tests := []struct {
@@ -333,7 +342,8 @@ func TestPlayerUsage(t *testing.T) {
 		const form = `{"v":1,"hash":"a","draw":%d,"reply":{"text":"x","usage":{"calls":1,"prompt_tokens":2,"completion_tokens":1,"money":%s,"known":true}}}`
 		return fmt.Sprintf(form+"\n", draw, money)
 	}
-	lines := []string{line(0, "0.1"), line(1, "0.2"), line(2, "0.3"), `{"v":1,"hash":"a","draw":3,"error":{"class":"overloaded"}}` + "\n"}
+	lines := []string{line(0, "0.1"), line(1, "0.2"), line(2, "0.3"),
+		`{"v":1,"hash":"a","draw":3,"error":{"class":"overloaded"}}` + "\n"}
 	want := player(t, []byte(strings.Join(lines, ""))).Usage()
 	if want.Calls != 3 || want.PromptTokens != 6 || want.CompletionTokens != 3 || !want.Known {
 		t.Errorf("usage = %+v", want)

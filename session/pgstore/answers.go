@@ -8,8 +8,8 @@ import (
 )
 
 // VerifiedAnswers is a store of verified answers for memory.VerifiedAnswersOn. Processes that give the same name share
-// them; any name will do. Each question reads the answers that were added since the last one. An answer, or its removal,
-// adds one row; no row changes.
+// them; any name will do. Each question reads the answers that were added since the last one. An answer, or its
+// removal, adds one row; no row changes.
 func (s *Store) VerifiedAnswers(name string) memory.AnswerStore { return answers{s, name} }
 
 type answers struct {
@@ -20,8 +20,8 @@ type answers struct {
 // String is memory.AnswerStore.String.
 func (a answers) String() string { return "table texttosql_answers, name " + strconv.Quote(a.name) }
 
-// Append is memory.AnswerStore.Append. Two rows never have one place, and a row is added only after the one before it is
-// committed. So nobody reads a row without all rows before it.
+// Append is memory.AnswerStore.Append. Two rows never have one place, and a row is added only after the one before it
+// is committed. So nobody reads a row without all rows before it.
 func (a answers) Append(lines []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -38,7 +38,8 @@ func (a answers) Append(lines []byte) error {
 func (a answers) Read(after int64) (text []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	err = a.s.db.QueryRowContext(ctx, "SELECT string_agg(lines, '' ORDER BY place) FROM texttosql_answers WHERE name = $1 AND place >= $2",
+	err = a.s.db.QueryRowContext(ctx, "SELECT string_agg(lines, '' ORDER BY place) FROM texttosql_answers "+
+		"WHERE name = $1 AND place >= $2",
 		a.name, after).Scan(&text)
 	return text, told(ctx, err)
 }

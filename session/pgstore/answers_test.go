@@ -55,8 +55,8 @@ func childConfirms(dsn, name string) {
 	fmt.Fprintln(os.Stderr, "a process that confirms: ", err)
 }
 
-// TestVerifiedAnswersOfKilledProcesses: four processes confirm and remove answers of one name until each is killed. What they had
-// said is there, and every reader sees one order, in which nothing changes that was read before.
+// TestVerifiedAnswersOfKilledProcesses: four processes confirm and remove answers of one name until each is killed.
+// What they had said is there, and every reader sees one order, in which nothing changes that was read before.
 func TestVerifiedAnswersOfKilledProcesses(t *testing.T) {
 	dsn, _ := newDSN(t)
 	reader := open(t, dsn, pgstore.Config{}).VerifiedAnswers("shop")
@@ -112,7 +112,8 @@ func TestVerifiedAnswersOfKilledProcesses(t *testing.T) {
 	}
 }
 
-// TestVerifiedAnswers: processes share the answers of one name, each replaced or removed for all of them; another name has none.
+// TestVerifiedAnswers: processes share the answers of one name, each replaced or removed for all of them; another name
+// has none.
 func TestVerifiedAnswers(t *testing.T) {
 	dsn, db := newDSN(t)
 	one, two := verified(t, dsn, "shop"), verified(t, dsn, "shop")
@@ -145,9 +146,11 @@ func TestVerifiedAnswers(t *testing.T) {
 		t.Errorf("%d answers, want %d", n, len(want)+32)
 	}
 
-	run(t, db, "UPDATE texttosql_answers SET lines = overlay(lines PLACING 'X'::bytea FROM 20) WHERE name = 'shop' AND place > 0")
+	run(t, db, "UPDATE texttosql_answers SET lines = overlay(lines PLACING 'X'::bytea FROM 20) WHERE name = 'shop' "+
+		"AND place > 0")
 	_, err := memory.VerifiedAnswersOn(open(t, dsn, pgstore.Config{}).VerifiedAnswers("shop"))
-	if bad := (*fileerr.Memory)(nil); !errors.As(err, &bad) || bad.Line != 2 || bad.File != `table texttosql_answers, name "shop"` {
+	if bad := (*fileerr.Memory)(nil); !errors.As(err, &bad) || bad.Line != 2 ||
+		bad.File != `table texttosql_answers, name "shop"` {
 		t.Errorf("a changed row: %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/texttosql/texttosql/session/pgstore"
 )
 
-// TestSaveWritesATurn: the hundredth turn of a conversation makes the server write as much as the twentieth, by its log (WAL).
+// TestSaveWritesATurn: the hundredth turn of a conversation makes the server write as much as the twentieth, by its log
+// (WAL).
 func TestSaveWritesATurn(t *testing.T) {
 	dsn, db := newDSN(t)
 	s := open(t, dsn, pgstore.Config{})
@@ -25,7 +26,8 @@ func TestSaveWritesATurn(t *testing.T) {
 		var start string
 		testutil.OK(t, db.QueryRow("SELECT pg_current_wal_insert_lsn()").Scan(&start))
 		for range window {
-			r.Turns = append(r.Turns, session.Turn{Kind: "follow_up", Text: strings.Repeat("word ", 100) + fmt.Sprint(len(r.Turns))})
+			r.Turns = append(r.Turns, session.Turn{Kind: "follow_up", Text: strings.Repeat("word ", 100) +
+				fmt.Sprint(len(r.Turns))})
 			for range 5 {
 				testutil.OK(t, s.Save(t.Context(), r))
 				r.Revision++
@@ -36,7 +38,9 @@ func TestSaveWritesATurn(t *testing.T) {
 		windows = append(windows, written/window)
 	}
 	whole, changes := 0, 0
-	testutil.OK(t, db.QueryRow("SELECT length(whole), (SELECT sum(length(line)) FROM texttosql_changes) FROM texttosql_sessions").Scan(&whole, &changes))
+	testutil.OK(t,
+		db.QueryRow("SELECT length(whole), (SELECT sum(length(line)) FROM texttosql_changes) FROM texttosql_sessions").Scan(
+			&whole, &changes))
 	t.Logf("bytes written a turn, by twenties: %d; the record has %d bytes, and %d of changes", windows, whole, changes)
 	if first, last := windows[1], windows[len(windows)-1]; last > 3*first {
 		t.Errorf("a turn writes %d bytes after %d turns, and %d after %d", last, turns, first, 2*window)
@@ -46,7 +50,8 @@ func TestSaveWritesATurn(t *testing.T) {
 	}
 }
 
-// TestWritesOfAnAnswer measures what a question with seven samples writes, on a store of one connection. docs/lab/scale.md has the figures.
+// TestWritesOfAnAnswer measures what a question with seven samples writes, on a store of one connection.
+// docs/lab/scale.md has the figures.
 func TestWritesOfAnAnswer(t *testing.T) {
 	dsn, db := newDSN(t)
 	s := open(t, dsn, pgstore.Config{Connections: 1})
@@ -83,7 +88,8 @@ func TestWritesOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestUpgrade: Open makes the tables of version 1 those of today, with their sessions, and a program of version 1 writes no more.
+// TestUpgrade: Open makes the tables of version 1 those of today, with their sessions, and a program of version 1
+// writes no more.
 func TestUpgrade(t *testing.T) {
 	dsn, db := newDSN(t)
 	run(t, db, string(testutil.Value(os.ReadFile("testdata/schema1.sql"))(t)))
@@ -106,7 +112,8 @@ func TestUpgrade(t *testing.T) {
 	run(t, db, "CREATE ROLE guest LOGIN")
 	run(t, db, "UPDATE texttosql_store SET version = 1; GRANT SELECT ON texttosql_store TO guest")
 	guest := strings.Replace(dsn, "postgres@", "guest@", 1)
-	if _, err := pgstore.Open(t.Context(), guest, pgstore.Config{}); err == nil || !strings.Contains(err.Error(), "owner") {
+	if _, err := pgstore.Open(t.Context(), guest, pgstore.Config{}); err == nil ||
+		!strings.Contains(err.Error(), "owner") {
 		t.Errorf("an upgrade by a role that may not: %v", err)
 	}
 }

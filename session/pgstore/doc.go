@@ -12,8 +12,8 @@
 // application its own schema: [Config].Schema, or the search_path of the DSN.
 //
 // A save adds a row with the turns that changed. So it writes as much after a hundred turns as after one. Open upgrades
-// tables of an earlier version. Then programs of that version get errors, so end them first. Only the owner of the tables
-// may upgrade them.
+// tables of an earlier version. Then programs of that version get errors, so end them first. Only the owner of the
+// tables may upgrade them.
 //
 // # Leases
 //
@@ -30,7 +30,7 @@
 // Every change is one transaction and is on disk on return, even if the server's default is synchronous_commit = off.
 // If two processes save one revision, only one succeeds.
 //
-// Records, their changes, lines of a journal, lessons and verified answers have checksums. A change made directly in the database is therefore an
-// error that names the place. If the connection breaks during a commit, the
+// Records, their changes, lines of a journal, lessons and verified answers have checksums. A change made directly in
+// the database is therefore an error that names the place. If the connection breaks during a commit, the
 // result of the change is unknown: see session.Store.
 package pgstore

@@ -36,7 +36,8 @@ func Example() {
 		return
 	}
 	defer store.Close()
-	last, err := store.List(ctx, session.Filter{}) // engine.NewConversation(store) begins one, engine.OpenConversation goes on
+	// engine.NewConversation(store) begins one, engine.OpenConversation goes on
+	last, err := store.List(ctx, session.Filter{})
 	fmt.Println(len(last), err)
 	lessons, err := memory.LessonsOn(store.Lessons("shop")) // for texttosql.WithMemory
 	fmt.Println(lessons, err)

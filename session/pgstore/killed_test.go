@@ -61,8 +61,8 @@ func add(ctx context.Context, s *pgstore.Store, id string) error {
 	return err
 }
 
-// Three processes work on one session and are killed 12 times: each turn builds on the one before, nothing that was saved is lost,
-// and no process ever meets another one's change.
+// Three processes work on one session and are killed 12 times: each turn builds on the one before, nothing that was
+// saved is lost, and no process ever meets another one's change.
 func TestKilledProcesses(t *testing.T) {
 	dsn, _ := newDSN(t)
 	s := open(t, dsn, pgstore.Config{})
@@ -167,7 +167,8 @@ func childAsks(dsn, _ string) {
 	fmt.Fprintln(os.Stderr, "a process that asks: ", err)
 }
 
-// A process that is killed within a question leaves its conversation to another one, which pays for what was in flight only.
+// A process that is killed within a question leaves its conversation to another one, which pays for what was in flight
+// only.
 func TestConversationOfAKilledProcess(t *testing.T) {
 	dsn, _ := newDSN(t)
 	s := open(t, dsn, pgstore.Config{Lease: time.Second})

@@ -28,7 +28,8 @@ func (l shelf) Read(have string) ([]byte, string, error) {
 	defer cancel()
 	var text []byte
 	var version string
-	err := l.s.db.QueryRowContext(ctx, `SELECT version::text, CASE WHEN version > 0 AND version::text <> $2 THEN lessons END FROM texttosql_lessons WHERE name = $1`,
+	err := l.s.db.QueryRowContext(ctx,
+		`SELECT version::text, CASE WHEN version > 0 AND version::text <> $2 THEN lessons END FROM texttosql_lessons WHERE name = $1`,
 		l.name, have).Scan(&version, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, "0", nil
@@ -43,18 +44,21 @@ func (l shelf) Change(change func([]byte) ([]byte, error)) error {
 	var failed error
 	err := l.s.change(ctx, func(tx *sql.Tx) error {
 		// A row of version 0 is one that nobody has written: what it takes to lock it.
-		if _, err := tx.ExecContext(ctx, "INSERT INTO texttosql_lessons VALUES ($1, 0, '') ON CONFLICT DO NOTHING", l.name); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO texttosql_lessons VALUES ($1, 0, '') ON CONFLICT DO NOTHING",
+			l.name); err != nil {
 			return err
 		}
 		var text []byte
-		err := tx.QueryRowContext(ctx, "SELECT CASE WHEN version > 0 THEN lessons END FROM texttosql_lessons WHERE name = $1 FOR UPDATE", l.name).Scan(&text)
+		err := tx.QueryRowContext(ctx, "SELECT CASE WHEN version > 0 THEN lessons END FROM texttosql_lessons "+
+			"WHERE name = $1 FOR UPDATE", l.name).Scan(&text)
 		if err != nil {
 			return err
 		}
 		if text, failed = change(text); failed != nil || text == nil {
 			return failed
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE texttosql_lessons SET version = version + 1, lessons = $2 WHERE name = $1", l.name, text)
+		_, err = tx.ExecContext(ctx, "UPDATE texttosql_lessons SET version = version + 1, lessons = $2 WHERE name = $1",
+			l.name, text)
 		return err
 	})
 	if failed != nil {

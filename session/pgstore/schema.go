@@ -78,7 +78,8 @@ type versionError struct{ Have int }
 
 // Error returns one line with advice.
 func (e *versionError) Error() string {
-	return fmt.Sprintf("pgstore: the tables have version %d and this program knows %d: use the program that made them, or another schema", e.Have, version)
+	return fmt.Sprintf("pgstore: the tables have version %d and this program knows %d: use the program that made them, "+
+		"or another schema", e.Have, version)
 }
 
 // setUp makes the tables if there are none and checks their version. Of several processes one makes them.

@@ -36,7 +36,8 @@ type Config struct {
 	Connections int
 }
 
-// patience limits calls that have no context of their own: calls of a journal, of lessons, of answers, and the end of a hold.
+// patience limits calls that have no context of their own: calls of a journal, of lessons, of answers, and the end of a
+// hold.
 const patience = 30 * time.Second
 
 // largest is how much of a record is read: one byte more than session.Record.Decode takes.
@@ -45,8 +46,8 @@ const largest = 1<<20 + 1
 // storedText is the SQL of a record with its changes. Its second parameter is largest.
 const storedText = `substring(whole FOR $2) || coalesce((SELECT string_agg(line, '' ORDER BY n) FROM texttosql_changes WHERE session = id), '')`
 
-// Store stores sessions, lessons and verified answers on PostgreSQL. Create one with Open. Safe for concurrent use, also by any number
-// of processes.
+// Store stores sessions, lessons and verified answers on PostgreSQL. Create one with Open. Safe for concurrent use,
+// also by any number of processes.
 type Store struct {
 	db      *sql.DB
 	schema  string // quoted as SQL; "": the first of the search_path
@@ -54,9 +55,9 @@ type Store struct {
 	process string // names this store in leases
 }
 
-// Open connects to PostgreSQL, creates the tables if there are none (Schema), upgrades tables of an earlier version, and
-// removes leases that ran out long ago. Close the Store to end the connections. Tables of a later version are an error
-// with advice. No error contains the password of the DSN.
+// Open connects to PostgreSQL, creates the tables if there are none (Schema), upgrades tables of an earlier version,
+// and removes leases that ran out long ago. Close the Store to end the connections. Tables of a later version are an
+// error with advice. No error contains the password of the DSN.
 func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 	if c.Lease != 0 && c.Lease < time.Second {
 		return nil, fmt.Errorf("pgstore: Config.Lease is %v: want a second or more", c.Lease)
@@ -69,7 +70,8 @@ func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 	}
 	parsed, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("pgstore: the DSN cannot be read: %w", cmp.Or(errors.Unwrap(err), err)) // err itself repeats it
+		// err itself repeats it
+		return nil, fmt.Errorf("pgstore: the DSN cannot be read: %w", cmp.Or(errors.Unwrap(err), err))
 	}
 	s := &Store{lease: cmp.Or(c.Lease, 15*time.Second), process: session.NewID()}
 	if c.Schema != "" {
@@ -77,7 +79,8 @@ func Open(ctx context.Context, dsn string, c Config) (*Store, error) {
 		parsed.RuntimeParams["search_path"] = s.schema
 	}
 	s.db = stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
+		_, err := conn.Exec(ctx, "SELECT set_config('synchronous_commit', 'on', false) "+
+			"WHERE current_setting('synchronous_commit') = 'off'")
 		return err
 	}))
 	s.db.SetMaxOpenConns(cmp.Or(c.Connections, 8))
@@ -114,7 +117,8 @@ func told(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, sql.ErrNoRows), errors.Is(err, session.ErrNotFound):
 		return session.ErrNotFound
-	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrLocked), errors.As(err, &record), errors.As(err, &other):
+	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrLocked), errors.As(err, &record),
+		errors.As(err, &other):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -145,7 +149,8 @@ func (s *Store) Load(ctx context.Context, id string) (session.Record, error) {
 		return session.Record{}, err
 	}
 	var stored []byte
-	err := s.db.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", id, largest).Scan(&stored)
+	err := s.db.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", id,
+		largest).Scan(&stored)
 	if err != nil {
 		return session.Record{}, told(ctx, err)
 	}
@@ -160,7 +165,8 @@ func (s *Store) Save(ctx context.Context, r session.Record) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		// The lock keeps a lease that ran out from being taken over before this ends.
 		ours := true
-		err := tx.QueryRowContext(ctx, "SELECT process = $2 OR until < clock_timestamp() FROM texttosql_leases WHERE session = $1 FOR SHARE",
+		err := tx.QueryRowContext(ctx, "SELECT process = $2 OR until < clock_timestamp() FROM texttosql_leases "+
+			"WHERE session = $1 FOR SHARE",
 			r.ID, s.process).Scan(&ours)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -169,13 +175,15 @@ func (s *Store) Save(ctx context.Context, r session.Record) error {
 			return fmt.Errorf("%w: its lease is that of another process", session.ErrConflict)
 		}
 		var there bool
-		err = tx.QueryRowContext(ctx, "SELECT true FROM texttosql_sessions WHERE id = $1 FOR NO KEY UPDATE", r.ID).Scan(&there)
+		err = tx.QueryRowContext(ctx, "SELECT true FROM texttosql_sessions WHERE id = $1 FOR NO KEY UPDATE",
+			r.ID).Scan(&there)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		var stored []byte
 		if there { // a statement after the lock sees all changes
-			if err = tx.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", r.ID, largest).Scan(&stored); err != nil {
+			if err = tx.QueryRowContext(ctx, "SELECT "+storedText+" FROM texttosql_sessions WHERE id = $1", r.ID,
+				largest).Scan(&stored); err != nil {
 				return err
 			}
 		}
@@ -193,7 +201,8 @@ func write(ctx context.Context, tx *sql.Tx, r session.Record, next []byte, whole
 	if !whole {
 		_, err := tx.ExecContext(ctx, "INSERT INTO texttosql_changes (session, line) VALUES ($1, $2)", r.ID, next)
 		if err == nil {
-			_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, scope = $5 WHERE id = $1", set...)
+			_, err = tx.ExecContext(ctx, "UPDATE texttosql_sessions SET state = $2, updated = $3, updated_nanos = $4, "+
+				"scope = $5 WHERE id = $1", set...)
 		}
 		return err
 	}
@@ -201,7 +210,8 @@ func write(ctx context.Context, tx *sql.Tx, r session.Record, next []byte, whole
 	if err != nil {
 		return err
 	}
-	done, err := tx.ExecContext(ctx, `INSERT INTO texttosql_sessions (id, state, updated, updated_nanos, scope, whole) VALUES ($1, $2, $3, $4, $5, $6)
+	done, err := tx.ExecContext(ctx,
+		`INSERT INTO texttosql_sessions (id, state, updated, updated_nanos, scope, whole) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (id) DO UPDATE SET state = $2, updated = $3, updated_nanos = $4, scope = $5, whole = $6 WHERE $7`, append(set, next, r.Revision > 0)...)
 	if err == nil && affected(done) == 0 {
 		err = fmt.Errorf("%w: another process began it", session.ErrConflict)
@@ -237,7 +247,8 @@ func (s *Store) List(ctx context.Context, f session.Filter) ([]session.Summary, 
 }
 
 // list reads the first n records of a list, all if limit is negative.
-func (s *Store) list(ctx context.Context, f session.Filter, states []string, limit int) (all []session.Summary, broken []error, n int, err error) {
+func (s *Store) list(ctx context.Context, f session.Filter, states []string, limit int) (all []session.Summary,
+	broken []error, n int, err error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT id, "+storedText+` FROM texttosql_sessions
 		WHERE (cardinality($1::text[]) = 0 OR state = ANY ($1)) AND ($4 OR scope = $5)
 		ORDER BY updated DESC, updated_nanos DESC, id LIMIT CASE WHEN $3 > 0 THEN $3::bigint END`, states, largest, limit, f.Every, f.Scope)
@@ -285,7 +296,8 @@ func (s *Store) Lock(ctx context.Context, id string) (release func(), err error)
 		return nil, err
 	}
 	hold := session.NewID()
-	done, err := s.db.ExecContext(ctx, `INSERT INTO texttosql_leases VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))
+	done, err := s.db.ExecContext(ctx,
+		`INSERT INTO texttosql_leases VALUES ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))
 		ON CONFLICT (session) DO UPDATE SET process = excluded.process, hold = excluded.hold, until = excluded.until
 		WHERE texttosql_leases.until < clock_timestamp()`, id, s.process, hold, s.lease.Seconds())
 	if err != nil {
@@ -302,7 +314,8 @@ func (s *Store) Lock(ctx context.Context, id string) (release func(), err error)
 		group.Wait()
 		bounded, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		s.db.ExecContext(bounded, "DELETE FROM texttosql_leases WHERE session = $1 AND hold = $2", id, hold) // else it runs out
+		// else it runs out
+		s.db.ExecContext(bounded, "DELETE FROM texttosql_leases WHERE session = $1 AND hold = $2", id, hold)
 	}), nil
 }
 
@@ -317,7 +330,8 @@ func (s *Store) renew(ctx context.Context, id, hold string) {
 		case <-each.C:
 		}
 		bounded, cancel := context.WithTimeout(ctx, s.lease/3)
-		done, err := s.db.ExecContext(bounded, `UPDATE texttosql_leases SET until = clock_timestamp() + make_interval(secs => $3)
+		done, err := s.db.ExecContext(bounded,
+			`UPDATE texttosql_leases SET until = clock_timestamp() + make_interval(secs => $3)
 			WHERE session = $1 AND hold = $2`, id, hold, s.lease.Seconds())
 		cancel()
 		if err == nil && affected(done) == 0 {
@@ -376,7 +390,8 @@ func (j *journal) Read() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var text []byte
-	err := j.s.db.QueryRowContext(ctx, `SELECT (SELECT string_agg(line || '\x0a', '' ORDER BY n) FROM texttosql_journal WHERE session = id)
+	err := j.s.db.QueryRowContext(ctx,
+		`SELECT (SELECT string_agg(line || '\x0a', '' ORDER BY n) FROM texttosql_journal WHERE session = id)
 		FROM texttosql_sessions WHERE id = $1`, j.id).Scan(&text)
 	return text, told(ctx, err)
 }

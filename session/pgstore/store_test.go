@@ -107,7 +107,8 @@ func TestStore(t *testing.T) {
 				if text, version, err := s.Lessons("shop").Read(""); len(text) > 0 || version != "0" || err != nil {
 					t.Errorf("lessons of the other namespace: %s, %s, %v", text, version, err)
 				}
-				if all, err := other.List(ctx, session.Filter{Every: true, Limit: -1}); err != nil || len(all) != 1 || all[0].ID != r.ID {
+				if all, err := other.List(ctx, session.Filter{Every: true, Limit: -1}); err != nil || len(all) != 1 ||
+					all[0].ID != r.ID {
 					t.Errorf("the other namespace has %v, %v", all, err)
 				}
 				if _, err := other.Lock(ctx, r.ID); !errors.Is(err, session.ErrLocked) {
@@ -131,19 +132,22 @@ func TestStoreOfAnOwner(t *testing.T) {
 		t.Error("a role that may not make tables has no error without them")
 	}
 	storetest.Conformance(t, func(t *testing.T) session.Store {
-		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_changes, shop.texttosql_journal, shop.texttosql_leases")
+		run(t, owner, "TRUNCATE shop.texttosql_sessions, shop.texttosql_changes, shop.texttosql_journal, "+
+			"shop.texttosql_leases")
 		return open(t, dsn+"&search_path=shop", pgstore.Config{})
 	})
 	open(t, dsn, pgstore.Config{Schema: "shop"}) // it is there: nothing needs to be made
 }
 
 func TestOpen(t *testing.T) {
-	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}, {Connections: -1}, {Schema: strings.Repeat("x", 64)}, {Schema: "a\x00"}} {
+	for _, c := range []pgstore.Config{{Lease: time.Millisecond}, {Lease: -1}, {Connections: -1},
+		{Schema: strings.Repeat("x", 64)}, {Schema: "a\x00"}} {
 		if _, err := pgstore.Open(t.Context(), "", c); err == nil {
 			t.Errorf("%+v is no error", c)
 		}
 	}
-	for _, dsn := range []string{"postgres://me:sesame@127.0.0.1:1/x", "postgres://me:sesame@[/x", "host=127.0.0.1 port=1 password=sesame", "nonsense sesame"} {
+	for _, dsn := range []string{"postgres://me:sesame@127.0.0.1:1/x", "postgres://me:sesame@[/x",
+		"host=127.0.0.1 port=1 password=sesame", "nonsense sesame"} {
 		if _, err := pgstore.Open(t.Context(), dsn, pgstore.Config{}); err == nil || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s: %v", dsn, err)
 		}
@@ -311,7 +315,8 @@ func TestLessons(t *testing.T) {
 	} else if list, err := other.All(); err != nil || len(list) > 0 {
 		t.Errorf("the lessons of another name: %v %v", list, err)
 	}
-	run(t, db, "UPDATE texttosql_lessons SET version = version + 1, lessons = overlay(lessons PLACING 'X'::bytea FROM 40) WHERE name = 'shop'")
+	run(t, db, "UPDATE texttosql_lessons SET version = version + 1, lessons = overlay(lessons PLACING 'X'::bytea "+
+		"FROM 40) WHERE name = 'shop'")
 	_, learned := l.Learn(finished("x"))
 	_, read := l.All()
 	for call, err := range map[string]error{"Learn": learned, "All": read} {

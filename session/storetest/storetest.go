@@ -41,7 +41,8 @@ func Conformance(t *testing.T, newStore func(t *testing.T) session.Store) {
 	}
 }
 
-// part is one rule of the contract. Its check returns an error, so that it can be tested with stores that break the rule.
+// part is one rule of the contract. Its check returns an error, so that it can be tested with stores that break the
+// rule.
 type part struct {
 	name  string
 	check func(context.Context, session.Store) error
@@ -80,18 +81,23 @@ func record() session.Record {
 	}
 	r.Turns = []session.Turn{
 		{
-			Kind: dialogue.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3, Attempts: []session.Attempt{{SQL: "SELECT 1"}},
+			Kind: dialogue.TurnQuestion, At: day, Text: "How many?\n🙂", Evidence: "e", Samples: 3,
+			Attempts: []session.Attempt{{SQL: "SELECT 1"}},
 			Answer: &session.Answer{
-				SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table}, Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
+				SQL: "SELECT 1 < 2", Confidence: .25, Tables: []schema.TableName{a.Table},
+				Joins: []schema.Join{{Left: a, Right: b}}, Notes: []string{"n"},
 			},
 		},
-		{Kind: dialogue.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: dialogue.CorrectJoin, Join: &schema.Join{Left: a, Right: b}}},
+		{Kind: dialogue.TurnChoice, At: day, Option: "j1", Correction: &session.Correction{Kind: dialogue.CorrectJoin,
+			Join: &schema.Join{Left: a, Right: b}}},
 	}
 	r.Pending = &session.QuestionError{
 		Kind: dialogue.KindTable, Message: "Which?", Context: map[string]string{"user_query": "q"},
-		Options: []session.Option{{ID: "t1", Label: "a", Table: &a.Table, Confidence: .5}, {ID: "t2", Label: "b", Table: &b.Table}},
+		Options: []session.Option{{ID: "t1", Label: "a", Table: &a.Table, Confidence: .5},
+			{ID: "t2", Label: "b", Table: &b.Table}},
 	}
-	r.Failure = &session.Failure{Question: "q", Error: "e", Attempts: []session.Attempt{{SQL: "SELECT", Error: "incomplete"}}}
+	r.Failure = &session.Failure{Question: "q", Error: "e",
+		Attempts: []session.Attempt{{SQL: "SELECT", Error: "incomplete"}}}
 	r.Lessons, r.Learned = json.RawMessage(`{"a":1}`), json.RawMessage(`[]`)
 	r.Usage = trace.Usage{Calls: 2, PromptTokens: 3, CompletionTokens: 4, Money: .5, Known: true}
 	return r

@@ -131,20 +131,23 @@ func TestConformanceFindsBrokenStores(t *testing.T) {
 			return nil
 		}}, "refused_records"},
 		{"changes lines", withLines(bytes.ToUpper), "journal"},
-		{"takes two lines", withLines(func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("\n"), nil) }), "journal"},
+		{"takes two lines", withLines(func(line []byte) []byte { return bytes.ReplaceAll(line, []byte("\n"), nil) }),
+			"journal"},
 		{"drops long lines", withLines(func(line []byte) []byte { return line[:min(len(line), 300)] }), "parallel_lines"},
 		{"no limit", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
 			f.Limit = -1
 			return b.MemoryStore.List(ctx, f)
 		}}, "list"},
-		{"lists other scopes", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
+		{"lists other scopes", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary,
+			error) {
 			f.Every = true
 			return b.MemoryStore.List(ctx, f)
 		}}, "list"},
-		{"cuts the list before the scope", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
-			all, err := b.MemoryStore.List(ctx, session.Filter{Every: true, Limit: f.Limit})
-			return f.Apply(all), err
-		}}, "list"},
+		{"cuts the list before the scope",
+			&broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
+				all, err := b.MemoryStore.List(ctx, session.Filter{Every: true, Limit: f.Limit})
+				return f.Apply(all), err
+			}}, "list"},
 		{"oldest first", &broken{list: func(b *broken, ctx context.Context, f session.Filter) ([]session.Summary, error) {
 			all, err := b.MemoryStore.List(ctx, f)
 			slices.Reverse(all)

@@ -19,7 +19,8 @@ func ExampleReAct() {
 		"Thought: The column is called name.\nAction: query[SELECT name FROM customers WHERE country = 'USA']",
 	})
 	loop := agent.ReAct{Tools: agent.Tools()}
-	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model),
+		strategy.Task{Question: strategytest.USATask.Question})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,7 +55,8 @@ func ExampleTool() {
 		"Thought: So the country counts.\nAction: query[SELECT name FROM customers WHERE country = 'USA']",
 	})
 	loop := agent.ReAct{Tools: append(agent.Tools("query"), glossary{"yank": "a customer in the USA"})}
-	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	out, err := loop.Generate(context.Background(), strategytest.ExampleEnv(model),
+		strategy.Task{Question: strategytest.USATask.Question})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,7 +68,8 @@ func ExampleTool() {
 	// SELECT name FROM customers WHERE country = 'USA'
 }
 
-// One of four statements cuts its rows off and another one fails. The clamp takes the limit away, and the vote is clear.
+// One of four statements cuts its rows off and another one fails. The clamp takes the limit away, and the vote is
+// clear.
 func ExampleStaged() {
 	model := strategytest.ExampleModel(
 		"SELECT name FROM customers WHERE country = 'USA' LIMIT 1",
@@ -74,7 +77,8 @@ func ExampleStaged() {
 		"SELECT name FROM customers WHERE country = 'USA'",
 		"SELECT name FROM customers",
 	)
-	out, err := agent.Staged{Stage: 2}.Generate(context.Background(), strategytest.ExampleEnv(model), strategy.Task{Question: strategytest.USATask.Question})
+	out, err := agent.Staged{Stage: 2}.Generate(context.Background(), strategytest.ExampleEnv(model),
+		strategy.Task{Question: strategytest.USATask.Question})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,7 +98,8 @@ func ExampleStaged() {
 
 func ExampleStaged_Rules() {
 	rules := agent.Staged{}.Rules()
-	for _, f := range rules.Find("How many customers live in the USA?", "", vote.Candidate{SQL: "SELECT name FROM customers"}, nil) {
+	for _, f := range rules.Find("How many customers live in the USA?", "",
+		vote.Candidate{SQL: "SELECT name FROM customers"}, nil) {
 		fmt.Println(f.Rule, f.Doubt)
 	}
 	// Output: no_aggregate 3

@@ -30,7 +30,8 @@ func scripted(walks ...[]string) llm.Model {
 				taken = 0 // what stands before are examples
 			}
 		}
-		return llm.Response{Text: steps[min(taken, len(steps)-1)], StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, nil
+		return llm.Response{Text: steps[min(taken, len(steps)-1)], StopReason: llm.StopEnd,
+			Usage: llm.Usage{Calls: 1, Known: true}}, nil
 	})
 }
 
@@ -58,7 +59,8 @@ func asked(t *testing.T, env *strategy.Env, loop agent.ReAct, model llm.Model, s
 	})
 	task := strategytest.USATask
 	task.Samples = samples
-	out, err = loop.Generate(trace.NewContext(t.Context(), trace.Tracer{}.New("question")), strategytest.Asking(env, counted), task)
+	out, err = loop.Generate(trace.NewContext(t.Context(), trace.Tracer{}.New("question")),
+		strategytest.Asking(env, counted), task)
 	if out != nil {
 		var rerr error
 		if report, rerr = strategy.ReadReport[agent.ReActReport](out.Report); rerr != nil {

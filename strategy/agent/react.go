@@ -57,7 +57,8 @@ func (r ReAct) Validate(samples int) error {
 		fields.Check("agent: ReAct.ToolTime", r.ToolTime, 0), strategy.Sampler{}.Validate(samples),
 	}
 	if r.Tools != nil && len(r.Tools) == 0 {
-		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools", Problem: "the list is empty; leave it nil for Tools(\"query\")"})
+		errs = append(errs, &strategy.ConfigError{Field: "agent: ReAct.Tools",
+			Problem: "the list is empty; leave it nil for Tools(\"query\")"})
 	}
 	seen := map[string]bool{actionFinish: true}
 	for i, t := range r.Tools {
@@ -68,7 +69,10 @@ func (r ReAct) Validate(samples int) error {
 		}
 		name := nameOf(t)
 		if !toolName.MatchString(name) || seen[name] {
-			errs = append(errs, &strategy.ConfigError{Field: field, Problem: fmt.Sprintf("its name is %q; want small letters, a name that no other tool has, and not %q", name, actionFinish)})
+			errs = append(errs,
+				&strategy.ConfigError{Field: field,
+					Problem: fmt.Sprintf("its name is %q; want small letters, a name that no other tool has, and not %q", name,
+						actionFinish)})
 		}
 		seen[name] = true
 	}
@@ -94,7 +98,8 @@ func (r *run) pipeline() strategy.Pipeline {
 	p := strategy.Pipeline{
 		Prompter: strategy.PrompterFunc(r.prompt),
 		Sampler: strategy.Sampler{
-			MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"}, Stop: vote.Decided, Plain: r.published,
+			MaxTokens: cmp.Or(r.MaxTokens, 512), Purpose: purposeStep, StopSequences: []string{"\nObservation:"},
+			Stop: vote.Decided, Plain: r.published,
 		},
 		Examiner: r.examiner,
 	}
@@ -127,11 +132,12 @@ func (r ReAct) start(ctx context.Context, env *strategy.Env, t strategy.Task) (*
 	s.calls = s.named()
 	s.walking.Models = nil
 	for _, m := range env.Models {
-		s.walking.Models = append(s.walking.Models, llm.Named(llm.NameOf(m), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-			w := &s.walks[req.Sample]
-			*w = s.walk(ctx, m, req)
-			return w.reply(ctx)
-		})))
+		s.walking.Models = append(s.walking.Models,
+			llm.Named(llm.NameOf(m), llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				w := &s.walks[req.Sample]
+				*w = s.walk(ctx, m, req)
+				return w.reply(ctx)
+			})))
 	}
 	s.walking.Host.CallsLeft = func() (int, bool) { // a sample may take as many calls as a walk has steps
 		left, bounded := env.CallsLeft()

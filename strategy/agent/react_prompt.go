@@ -29,7 +29,8 @@ func (r *run) prompt(ctx context.Context, env *strategy.Env, in strategy.PromptI
 		head = observed(x.seen) + "\n\n"
 		if r.published {
 			messages = append(messages, llm.Message{Role: llm.User, Text: observed(x.seen)},
-				llm.Message{Role: llm.Assistant, Text: action{thought: "The result fits the question.", name: actionFinish, argument: x.action.argument}.said()})
+				llm.Message{Role: llm.Assistant, Text: action{thought: "The result fits the question.", name: actionFinish,
+					argument: x.action.argument}.said()})
 			head = ""
 		}
 	}
@@ -50,7 +51,8 @@ func (r *run) system() string {
 		_, _, help := t.Spec()
 		fmt.Fprintf(&actions, "%s: %s\n", callOf(t), help)
 	}
-	end, tables := "The first statement that runs is the answer.", "join the table that has the name where the question names it"
+	end, tables := "The first statement that runs is the answer.",
+		"join the table that has the name where the question names it"
 	if r.published {
 		actions.WriteString("finish[SQL]: ends the work; the last statement that ran is the answer\n")
 		end, tables = "When a result fits the question, use finish.", "use no table that is not needed"
@@ -96,8 +98,10 @@ func (r *run) work(ctx context.Context) error {
 		if len(r.examples) >= shots {
 			break
 		}
-		a := action{thought: "One statement over the tables of the schema answers this.", name: nameOf(r.tools[0]), argument: p.SQL}
-		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence}, Examiner: examiner, Argument: p.SQL})
+		a := action{thought: "One statement over the tables of the schema answers this.", name: nameOf(r.tools[0]),
+			argument: p.SQL}
+		seen, err := r.observe(ctx, a, false, Input{Task: strategy.Task{Question: p.Question, Evidence: p.Evidence},
+			Examiner: examiner, Argument: p.SQL})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -141,5 +141,6 @@ func (a action) said() string {
 	if a.name == "" {
 		return "Thought: " + cmp.Or(a.thought, "…")
 	}
-	return "Thought: " + cmp.Or(a.thought, "…") + "\nAction: " + a.name + "[" + words.Short(words.Unbarred(words.Clean(a.argument)), maxEcho) + "]"
+	return "Thought: " + cmp.Or(a.thought, "…") + "\nAction: " + a.name + "[" +
+		words.Short(words.Unbarred(words.Clean(a.argument)), maxEcho) + "]"
 }

@@ -34,7 +34,8 @@ func (r *run) told(ctx context.Context, out *strategy.Outcome) *strategy.Outcome
 	report := ReActReport{Examples: len(r.examples), Walks: []walkReport{}}
 	var best []vote.Candidate
 	for i, w := range r.walks {
-		if w.stop == "" || w.cut && ctx.Err() == nil { // not begun, or late and not waited for; no wave holds a sample behind the stop
+		// not begun, or late and not waited for; no wave holds a sample behind the stop
+		if w.stop == "" || w.cut && ctx.Err() == nil {
 			continue
 		}
 		out.Steps = append(out.Steps, w.steps...)

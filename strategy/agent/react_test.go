@@ -42,15 +42,19 @@ func TestLoop(t *testing.T) {
 		{agent.ReAct{}, acts(broken, usa), usa, 2, "answer", "one after an error"},
 		{agent.ReAct{}, acts(broken), "", 3, "no-progress", "the same failing statement for ever"},
 		{agent.ReAct{}, acts(broken, broken+" ;", usa), usa, 3, "answer", "one repeat is no end"},
-		{agent.ReAct{}, acts("SELECT a1", "SELECT a2", "SELECT a3", "SELECT a4", "SELECT a5", "SELECT a6", "SELECT a7", usa), "", 7, "steps", "seven steps"},
+		{agent.ReAct{}, acts("SELECT a1", "SELECT a2", "SELECT a3", "SELECT a4", "SELECT a5", "SELECT a6", "SELECT a7", usa),
+			"", 7, "steps", "seven steps"},
 		{agent.ReAct{Steps: 2}, acts(broken, Other, usa), "", 2, "steps", "two steps"},
 		{agent.ReAct{}, []string{"I would look at customers."}, "", 3, "no-progress", "only prose"},
 		{agent.ReAct{}, []string{act("finish", usa)}, usa, 1, "answer", "finish with a statement is a query"},
-		{agent.ReAct{}, []string{act("finish", broken), "finish[" + usa + "]"}, usa, 2, "answer", "also one that fails, and without the word Action"},
+		{agent.ReAct{}, []string{act("finish", broken), "finish[" + usa + "]"}, usa, 2, "answer",
+			"also one that fails, and without the word Action"},
 		{agent.ReAct{}, []string{act("finish", "done")}, "", 3, "no-progress", "finish without a statement"},
-		{agent.ReAct{Tools: agent.Tools("describe")}, []string{act("finish", usa)}, "", 3, "no-progress", "no query is among the tools"},
+		{agent.ReAct{Tools: agent.Tools("describe")}, []string{act("finish", usa)}, "", 3, "no-progress",
+			"no query is among the tools"},
 		{agent.ReAct{}, []string{act("fly", "moon"), act("query", usa)}, usa, 2, "answer", "an unknown tool"},
-		{agent.ReAct{}, []string{act("query", "SELECT '"+strings.Repeat("x", 1<<20)+"'")}, "", 3, "no-progress", "an argument of 1 MB"},
+		{agent.ReAct{}, []string{act("query", "SELECT '"+strings.Repeat("x", 1<<20)+"'")}, "", 3, "no-progress",
+			"an argument of 1 MB"},
 		{agent.ReAct{}, []string{usa}, usa, 1, "answer", "a bare statement"},
 		{agent.ReAct{}, acts("DELETE FROM customers", usa), usa, 2, "answer", "the guard refuses, and says so"},
 		{agent.ReAct{}, acts(star, usa), usa, 2, "answer", "a star is sent back"},
@@ -60,7 +64,8 @@ func TestLoop(t *testing.T) {
 			usa, 4, "answer", "it looks around first"},
 		{all, []string{act("list_tables", "")}, "", 3, "no-progress", "it looks around for ever"},
 		{published, acts(usa, strategytest.USAJoin), strategytest.USAJoin, 2, "answer", "published: two that run"},
-		{published, []string{act("query", usa), act("finish", strategytest.Everyone)}, usa, 2, "finish", "published: the SQL of finish is ignored"},
+		{published, []string{act("query", usa), act("finish", strategytest.Everyone)}, usa, 2, "finish",
+			"published: the SQL of finish is ignored"},
 		{published, []string{act("finish", usa)}, "", 1, "finish", "published: only finish"},
 		{published, acts(broken), "", 7, "steps", "published: it may repeat itself"},
 		{published, append(acts(usa, broken), act("finish", "")), usa, 3, "finish", "published: the last that ran"},
@@ -71,8 +76,10 @@ func TestLoop(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
 		}
-		if out.SQL != tt.sql || calls != tt.calls || len(report.Walks) != 1 || report.Walks[0].Stop != tt.stop || len(out.Steps) != calls {
-			t.Errorf("%s: %q, %d calls, %+v, %d steps; want %q, %d, %s", tt.why, out.SQL, calls, report.Walks, len(out.Steps), tt.sql, tt.calls, tt.stop)
+		if out.SQL != tt.sql || calls != tt.calls || len(report.Walks) != 1 || report.Walks[0].Stop != tt.stop ||
+			len(out.Steps) != calls {
+			t.Errorf("%s: %q, %d calls, %+v, %d steps; want %q, %d, %s", tt.why, out.SQL, calls, report.Walks, len(out.Steps),
+				tt.sql, tt.calls, tt.stop)
 		}
 	}
 	golden.Check(t, "loop.golden", told.String())
@@ -124,8 +131,10 @@ func TestConversation(t *testing.T) {
 		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers WHERE country = 'Norway'"},
 	}}
 	steps := []string{
-		act("list_tables", ""), act("describe", "customers"), act("samples", "`orders`"), act("find", "'USA'"), act("find", "20"), act("explain", usa), "no idea",
-		act("samples", "nowhere"), act("query", "SELECT nme FROM customers"), act("query", "SELECT id, name FROM customers"), act("query", usa),
+		act("list_tables", ""), act("describe", "customers"), act("samples", "`orders`"), act("find", "'USA'"),
+		act("find", "20"), act("explain", usa), "no idea",
+		act("samples", "nowhere"), act("query", "SELECT nme FROM customers"), act("query", "SELECT id, name FROM customers"),
+		act("query", usa),
 	}
 	for _, tt := range []struct {
 		loop agent.ReAct
@@ -155,11 +164,13 @@ func TestTrajectoriesVote(t *testing.T) {
 	model := scripted(acts(broken, usa), acts(strategytest.Everyone), acts(strategytest.USAJoin),
 		acts(broken, broken, strategytest.USAJoin), acts(strategytest.Everyone))
 	out, report, _, err := asked(t, env, agent.ReAct{}, model, 5)
-	if err != nil || out.SQL != strategytest.USAJoin || len(out.Ballot.Clusters) != 2 || len(report.Walks) != len(out.Candidates) {
+	if err != nil || out.SQL != strategytest.USAJoin || len(out.Ballot.Clusters) != 2 ||
+		len(report.Walks) != len(out.Candidates) {
 		t.Errorf("%v: %+v, %+v", err, out, report)
 	}
 	hot := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		if want := 0.7; req.Temperature == nil || *req.Temperature != want || req.Purpose != "agent.step" || len(req.Stop) == 0 {
+		if want := 0.7; req.Temperature == nil || *req.Temperature != want || req.Purpose != "agent.step" ||
+			len(req.Stop) == 0 {
 			t.Errorf("request %+v", req)
 		}
 		return model.Complete(ctx, req)
@@ -265,7 +276,9 @@ func TestSameWhateverTheLatency(t *testing.T) {
 		acts(strategytest.USAJoin), append(acts(broken), "?"), acts(usa))
 	task := strategytest.USATask
 	task.Samples = 6
-	strategytest.SameWhateverTheLatency(t, agent.ReAct{}, strategytest.ShopEnv(t, nil), task, func() []llm.Model { return []llm.Model{model} }, 1, 4, 16)
+	strategytest.SameWhateverTheLatency(t, agent.ReAct{}, strategytest.ShopEnv(t, nil), task, func() []llm.Model {
+		return []llm.Model{model}
+	}, 1, 4, 16)
 }
 
 // TestValidate: what is wrong is told before a model is asked.
@@ -294,13 +307,14 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: Generate: %v", tt.why, got)
 		}
 	}
-	if _, err := (agent.ReAct{}).Generate(t.Context(), env, strategy.Task{Question: " "}); !errors.Is(err, strategy.ErrEmptyQuestion) {
+	if _, err := (agent.ReAct{}).Generate(t.Context(), env, strategy.Task{Question: " "}); !errors.Is(err,
+		strategy.ErrEmptyQuestion) {
 		t.Error(err)
 	}
 }
 
-// TestTruncated: a reply that was cut within its statement runs nothing, because its beginning may run and be wrong. The
-// model is told that, and that it repeats itself.
+// TestTruncated: a reply that was cut within its statement runs nothing, because its beginning may run and be wrong.
+// The model is told that, and that it repeats itself.
 func TestTruncated(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -331,7 +345,8 @@ func TestLate(t *testing.T) {
 			return model.Complete(ctx, req)
 		})
 		out, report, _, err := asked(t, env, agent.ReAct{}, slow, 5)
-		if err != nil || out.SQL != usa || len(out.Candidates) < 3 || len(report.Walks) != len(out.Candidates) || out.Steps[0].Sample == 0 {
+		if err != nil || out.SQL != usa || len(out.Candidates) < 3 || len(report.Walks) != len(out.Candidates) ||
+			out.Steps[0].Sample == 0 {
 			t.Errorf("%v, %+v, %+v", err, report, out)
 		}
 	})
@@ -366,10 +381,12 @@ func TestExamplesBesideCorrections(t *testing.T) {
 		return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
 	})
 	env := strategytest.ShopEnv(t, model)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders are there?", SQL: "SELECT count(*) FROM orders"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many orders are there?",
+		SQL: "SELECT count(*) FROM orders"}}}
 	task := strategytest.USATask
 	task.Corrections = []session.Correction{{
-		Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "customers"}}, Rejected: []schema.TableName{{Name: "orders"}},
+		Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "customers"}},
+		Rejected: []schema.TableName{{Name: "orders"}},
 	}}
 	if out, err := (agent.ReAct{}).Generate(t.Context(), env, task); err != nil || out.SQL != usa {
 		t.Fatal(out, err)

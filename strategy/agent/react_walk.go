@@ -82,7 +82,8 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 		case !r.published && taken[s.key] > 1:
 			seen += " This is the same action as before."
 		}
-		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: s.said()}, llm.Message{Role: llm.User, Text: observed(seen)})
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: s.said()},
+			llm.Message{Role: llm.User, Text: observed(seen)})
 	}
 	w.stop, w.cut = cmp.Or(w.stop, stopSteps), ctx.Err() != nil
 	for _, sql := range slices.Backward(written) {
@@ -90,7 +91,8 @@ func (r *run) walk(ctx context.Context, model llm.Model, req llm.Request) (w wal
 			break
 		}
 		w.sql = cmp.Or(w.sql, sql)
-		if c, err := r.examiner.ExamineSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" { // not examined again
+		// not examined again
+		if c, err := r.examiner.ExamineSQL(ctx, req.Sample, w.model, sql); err == nil && c.Rejected == "" {
 			w.sql, w.ran = sql, true
 		}
 	}
@@ -132,7 +134,8 @@ func (r *run) step(ctx context.Context, sample int, model string, try int, reply
 	text := clean(seen.Text)
 	t.ok, t.err = seen.OK && seen.SQL != "", err
 	t.Step = strategy.Step{
-		Sample: sample, Try: try, Action: cmp.Or(a.name, "none"), SQL: seen.SQL, Rows: seen.Rows, Status: "ok", Thought: a.thought, Observation: text,
+		Sample: sample, Try: try, Action: cmp.Or(a.name, "none"), SQL: seen.SQL, Rows: seen.Rows, Status: "ok",
+		Thought: a.thought, Observation: text,
 	}
 	switch {
 	case err != nil:
@@ -160,9 +163,11 @@ func (r *run) observe(ctx context.Context, a action, truncated bool, in Input) (
 	case truncated && a.open:
 		return Observation{Text: "Error: the reply was cut at its limit on tokens. Be shorter."}, nil
 	case a.name == "":
-		return Observation{Text: "Error: no action could be read. Reply with one thought and one action, such as " + callOf(r.tools[0])}, nil
+		return Observation{Text: "Error: no action could be read. Reply with one thought and one action, such as " +
+			callOf(r.tools[0])}, nil
 	case tool == nil:
-		return Observation{Text: fmt.Sprintf("Error: there is no action %s; the actions are %s", words.Short(a.name, 40), strings.Join(r.names(), ", "))}, nil
+		return Observation{Text: fmt.Sprintf("Error: there is no action %s; the actions are %s", words.Short(a.name, 40),
+			strings.Join(r.names(), ", "))}, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.ToolTime)
 	defer cancel()

@@ -68,12 +68,15 @@ func TestReadForms(t *testing.T) {
 		{"```sql\n" + sql + "\n```", open, "a fence"},
 		{"Here it is:\n```sql\n" + sql + "\n```\nDone.", open, "a fence in prose"},
 		{"<think>Action: finish[x]</think>\nAction: query[" + sql + "]", query, "reasoning before"},
-		{"Thought: a\nAction: describe[orders]\nObservation: x\nThought: b\nAction: query[" + sql + "]", query, "the last action wins"},
+		{"Thought: a\nAction: describe[orders]\nObservation: x\nThought: b\nAction: query[" + sql + "]", query,
+			"the last action wins"},
 		{"Action: query[" + sql + "]\nObservation: [('Ada',)]\nThat answers it.", query, "text behind is dropped"},
 		{"Action: query[" + sql + "\nObservation: [('Ada',)]", open, "no bracket at the end and an invented observation"},
 		{"Action: query[" + sql + "] I hope [this] helps", query, "brackets behind"},
-		{"Action: query[SELECT \"a]\" FROM [order details]]", action{name: "query", argument: "SELECT \"a]\" FROM [order details]"}, "brackets within"},
-		{"Action: query[SELECT 'Action: finish[x]' AS a]", action{name: "query", argument: "SELECT 'Action: finish[x]' AS a"}, "an action in a literal"},
+		{"Action: query[SELECT \"a]\" FROM [order details]]",
+			action{name: "query", argument: "SELECT \"a]\" FROM [order details]"}, "brackets within"},
+		{"Action: query[SELECT 'Action: finish[x]' AS a]", action{name: "query", argument: "SELECT 'Action: finish[x]' AS a"},
+			"an action in a literal"},
 		{"Action: query[SELECT it's FROM a]", action{name: "query", argument: "SELECT it's FROM a"}, "an odd quote"},
 		{"Action: query[SELECT 1\nFROM a\n]", action{name: "query", argument: "SELECT 1\nFROM a"}, "several lines"},
 		{"Action: query[]", action{name: "query"}, "nothing in it"},
@@ -97,7 +100,8 @@ func TestReadForms(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	r := reader(f)
 	for _, seed := range []string{
-		"Thought: t\nAction: query[SELECT 1]", "Action: query\n```sql\nSELECT ']'\n```", "<think>", "Action: Action: [[", "query[" + strings.Repeat("[", 100),
+		"Thought: t\nAction: query[SELECT 1]", "Action: query\n```sql\nSELECT ']'\n```", "<think>", "Action: Action: [[",
+		"query[" + strings.Repeat("[", 100),
 	} {
 		f.Add(seed)
 	}
@@ -117,7 +121,8 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q is read, and %q is not", reply, said)
 			}
 		}
-		if text := clean(reply); len([]rune(text)) > maxObservation+1 || protocolMark.MatchString(text) || clean(text) != text && len([]rune(text)) < maxObservation {
+		if text := clean(reply); len([]rune(text)) > maxObservation+1 || protocolMark.MatchString(text) ||
+			clean(text) != text && len([]rune(text)) < maxObservation {
 			t.Errorf("clean: %q", text)
 		}
 	})

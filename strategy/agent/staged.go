@@ -55,10 +55,12 @@ func (s Staged) Validate(samples int) error {
 		fields.Check("agent: Staged.Shots", s.Shots, 0),
 	}
 	if s.Stage < 0 || s.Stage > 3 {
-		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("it is %d; want 0 to 3", s.Stage)})
+		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("it is %d; want 0 to 3",
+			s.Stage)})
 	}
 	if samples > 1 && s.Stage < 2 {
-		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage", Problem: fmt.Sprintf("stage %d takes one sample a step, got %d; stage 2 votes", s.Stage, samples)})
+		errs = append(errs, &strategy.ConfigError{Field: "agent: Staged.Stage",
+			Problem: fmt.Sprintf("stage %d takes one sample a step, got %d; stage 2 votes", s.Stage, samples)})
 	}
 	return errors.Join(errs...)
 }

@@ -31,12 +31,17 @@ func TestStagedValidate(t *testing.T) {
 		{agent.Staged{Steps: -1}, nil, "agent: Staged.Steps", "negative"},
 		{agent.Staged{Shots: -1}, nil, "agent: Staged.Shots", "negative"},
 		{agent.Staged{Candidates: -1}, nil, "Samples", "negative"},
-		{agent.Staged{Stage: 1}, func(_ *strategy.Env, t *strategy.Task) { t.Samples = 2 }, "stage 1 takes one sample a step, got 2", "samples"},
+		{agent.Staged{Stage: 1}, func(_ *strategy.Env, t *strategy.Task) {
+			t.Samples = 2
+		}, "stage 1 takes one sample a step, got 2", "samples"},
 		{agent.Staged{Stage: 3, Shots: 3}, func(e *strategy.Env, _ *strategy.Task) { e.Exemplars = two },
 			"3 solved questions are to be shown and the pool has 2", "a pool that is too small"},
-		{agent.Staged{}, func(e *strategy.Env, _ *strategy.Task) { e.Schema = &schema.Schema{} }, "agent: Env.Schema: it has no table",
+		{agent.Staged{}, func(e *strategy.Env, _ *strategy.Task) {
+			e.Schema = &schema.Schema{}
+		}, "agent: Env.Schema: it has no table",
 			"nothing to ask about"},
-		{agent.Staged{}, func(_ *strategy.Env, t *strategy.Task) { t.Question = " " }, "the question is empty", "no question"},
+		{agent.Staged{}, func(_ *strategy.Env, t *strategy.Task) { t.Question = " " }, "the question is empty",
+			"no question"},
 	} {
 		env := strategytest.ShopEnv(t, llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
 			t.Errorf("%s: the model was asked", tt.why)
@@ -79,7 +84,8 @@ func TestStagedCancelled(t *testing.T) {
 			<-ctx.Done()
 			return llm.Response{}, ctx.Err()
 		})
-		out, err := agent.Staged{Stage: 2}.Generate(ctx, strategytest.Asking(env, model), strategy.Task{Question: "How many customers live in the USA?"})
+		out, err := agent.Staged{Stage: 2}.Generate(ctx, strategytest.Asking(env, model),
+			strategy.Task{Question: "How many customers live in the USA?"})
 		if !errors.Is(err, context.DeadlineExceeded) || out == nil || out.SQL == "" || len(out.Candidates) != 4 {
 			t.Errorf("%v: %+v", err, out)
 		}
@@ -98,7 +104,8 @@ func TestStagedBudget(t *testing.T) {
 		env := strategytest.ShopEnv(t, llm.Chain(model, account.Middleware()))
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
-		if want := calls > 4; (err == nil) != want || err != nil && !errors.Is(err, llm.ErrBudget) || err == nil && out.SQL == "" {
+		if want := calls > 4; (err == nil) != want || err != nil && !errors.Is(err, llm.ErrBudget) || err == nil &&
+			out.SQL == "" {
 			t.Errorf("%d calls: %v; an answer is there from 5 on", calls, err)
 		}
 	}
@@ -106,9 +113,11 @@ func TestStagedBudget(t *testing.T) {
 
 // TestStagedSame: equal replies give equal bytes, whatever the latency and the concurrency.
 func TestStagedSame(t *testing.T) {
-	texts := []string{broken, usa + " LIMIT 5", "no", strategytest.Everyone, usa, strategytest.USAJoin, strategytest.Chile, broken}
+	texts := []string{broken, usa + " LIMIT 5", "no", strategytest.Everyone, usa, strategytest.USAJoin, strategytest.Chile,
+		broken}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		return llm.Response{Text: texts[req.Sample%len(texts)], StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, Known: true}}, nil
+		return llm.Response{Text: texts[req.Sample%len(texts)], StopReason: llm.StopEnd,
+			Usage: llm.Usage{Calls: 1, Known: true}}, nil
 	})
 	for stage := range 4 {
 		strategytest.SameWhateverTheLatency(t, agent.Staged{Stage: stage}, strategytest.ShopEnv(t, nil), strategytest.USATask,
@@ -124,10 +133,12 @@ func TestStagedWithoutExecution(t *testing.T) {
 	if c.err != nil || c.out.SQL != usa || c.out.Candidates[0].Fingerprint != "" {
 		t.Errorf("%v: %+v", c.err, c.out)
 	}
-	c = climb(t.Context(), t, env, agent.Staged{Stage: 1}, always("SELECT name FROM customers 'a' 'Ada'")) // near "'Ada'": syntax error
+	// near "'Ada'": syntax error
+	c = climb(t.Context(), t, env, agent.Staged{Stage: 1}, always("SELECT name FROM customers 'a' 'Ada'"))
 	last := c.requests[len(c.requests)-1].Messages
 	_, told, _ := strings.Cut(last[len(last)-1].Text, "### Earlier attempts")
-	if _, problem, found := strings.Cut(told, "'Ada'\n```\n"); !found || !strings.Contains(problem, "syntax error") || strings.Contains(problem, "Ada") {
+	if _, problem, found := strings.Cut(told, "'Ada'\n```\n"); !found || !strings.Contains(problem, "syntax error") ||
+		strings.Contains(problem, "Ada") {
 		t.Errorf("what is wrong is not told, or with a stored value: %q", told)
 	}
 }
@@ -145,16 +156,19 @@ func TestStagedBest(t *testing.T) {
 		{[]string{usa, all, all}, usa, 3, "the later ones are doubted more"},
 		{[]string{usa, other, all}, usa, 3, "as much is not less"},
 		{[]string{all, usa, all}, usa, 3, "less is"},
-		{[]string{all, "SELECT count(*) FROM customers WHERE country = 'USA'", usa}, "SELECT count(*) FROM customers WHERE country = 'USA'", 2, "no doubt ends it"},
+		{[]string{all, "SELECT count(*) FROM customers WHERE country = 'USA'", usa},
+			"SELECT count(*) FROM customers WHERE country = 'USA'", 2, "no doubt ends it"},
 		{[]string{all, all, usa}, all, 2, "nothing new: the next prompt would be the same"},
 	} {
 		model := strategytest.ExampleModel(tt.replies...)
-		out, err := agent.Staged{Stage: 1}.Generate(t.Context(), strategytest.Asking(env, model), strategy.Task{Question: "How many customers live in the USA?"})
+		out, err := agent.Staged{Stage: 1}.Generate(t.Context(), strategytest.Asking(env, model),
+			strategy.Task{Question: "How many customers live in the USA?"})
 		if err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
 		}
-		if report, err := strategy.ReadReport[agent.StagedReport](out.Report); err != nil || out.SQL != tt.want || report.Steps != tt.steps {
+		if report, err := strategy.ReadReport[agent.StagedReport](out.Report); err != nil || out.SQL != tt.want ||
+			report.Steps != tt.steps {
 			t.Errorf("%s: %q after %d steps, %v", tt.why, out.SQL, report.Steps, err)
 		}
 	}
@@ -170,7 +184,8 @@ func TestNoBaselineAfterTheBudget(t *testing.T) {
 		env := strategytest.ShopEnv(t, model)
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		root := trace.Tracer{}.New("question")
-		if _, err := (agent.Staged{Stage: 3}).Generate(trace.NewContext(t.Context(), root), env, strategytest.USATask); err == nil {
+		if _, err := (agent.Staged{Stage: 3}).Generate(trace.NewContext(t.Context(), root), env,
+			strategytest.USATask); err == nil {
 			t.Error("an answer of nothing")
 		}
 		found := false

@@ -48,7 +48,8 @@ func (c choice) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 		if x.Rejected != "" || !ok || !c.votes(x) {
 			continue
 		}
-		if at, seen := best[key]; !seen || cmp.Or(cmp.Compare(penalty(x), penalty(candidates[at])), c.items(x)-c.items(candidates[at])) < 0 {
+		if at, seen := best[key]; !seen || cmp.Or(cmp.Compare(penalty(x), penalty(candidates[at])),
+			c.items(x)-c.items(candidates[at])) < 0 {
 			best[key] = i
 		}
 	}

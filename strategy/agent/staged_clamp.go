@@ -50,7 +50,9 @@ func clamps(q doubt.QuestionFeatures, c contract, values []string) (list []clamp
 		list = append(list, clamp{"group_key", func(s *sqltext.Statement) sqlshape.Rewrite {
 			o := s.Outline()
 			missing := slices.DeleteFunc(slices.Clone(o.GroupBy), func(key string) bool {
-				return slices.ContainsFunc(o.Items, func(item sqlshape.SelectItem) bool { return item.Text == key || item.Alias == key })
+				return slices.ContainsFunc(o.Items, func(item sqlshape.SelectItem) bool {
+					return item.Text == key || item.Alias == key
+				})
 			})
 			if len(missing) < len(o.GroupBy) || len(missing) == 0 || len(o.Aggregates) < len(o.Items) {
 				return sqlshape.Rewrite{}
@@ -147,7 +149,8 @@ func (l *ladder) clamp(ctx context.Context, step []vote.Candidate) error {
 		}
 		step[i] = best.Candidate
 		for _, f := range forms {
-			told := formReport{Sample: c.Sample, Variant: f.variant, SQL: f.SQL, Penalty: penalty(f.Candidate), Rows: f.Rows, Chosen: f.variant == best.variant}
+			told := formReport{Sample: c.Sample, Variant: f.variant, SQL: f.SQL, Penalty: penalty(f.Candidate), Rows: f.Rows,
+				Chosen: f.variant == best.variant}
 			l.report.Forms = append(l.report.Forms, told)
 			span.Event("form", trace.Attr{Key: "sample", Value: told.Sample}, trace.Attr{Key: "variant", Value: told.Variant},
 				trace.Attr{Key: "sql", Value: trace.PrivateSQL.Secret(f.SQL)}, trace.Attr{Key: "rows", Value: f.Rows},

@@ -51,7 +51,8 @@ func readContract(q doubt.QuestionFeatures, s *schema.Schema, nameOnly bool) con
 func tableIn(in []string, s *schema.Schema) *schema.Table {
 	for at := range in {
 		for i := range s.Tables {
-			if name := words.Stems(s.Tables[i].Name); len(name) > 0 && at+len(name) <= len(in) && slices.Equal(in[at:at+len(name)], name) {
+			if name := words.Stems(s.Tables[i].Name); len(name) > 0 && at+len(name) <= len(in) &&
+				slices.Equal(in[at:at+len(name)], name) {
 				return &s.Tables[i]
 			}
 		}
@@ -61,7 +62,9 @@ func tableIn(in []string, s *schema.Schema) *schema.Table {
 
 // without is s without one of its tables.
 func without(s *schema.Schema, table *schema.Table) *schema.Schema {
-	return &schema.Schema{Tables: slices.DeleteFunc(slices.Clone(s.Tables), func(t schema.Table) bool { return t.TableName() == table.TableName() })}
+	return &schema.Schema{Tables: slices.DeleteFunc(slices.Clone(s.Tables), func(t schema.Table) bool {
+		return t.TableName() == table.TableName()
+	})}
 }
 
 // resolve is the columns that phrases name; nil unless each names exactly one, or the display name.
@@ -71,7 +74,9 @@ func resolve(phrases []string, about *schema.Table) (columns contract) {
 	}
 	entity := words.Stems(about.Name)
 	for _, p := range phrases {
-		full := slices.DeleteFunc(stems(p), func(w string) bool { return slices.Contains([]string{"distinct", "different", "all", "the"}, w) })
+		full := slices.DeleteFunc(stems(p), func(w string) bool {
+			return slices.Contains([]string{"distinct", "different", "all", "the"}, w)
+		})
 		own := full
 		if len(full) > len(entity) && slices.Equal(full[:len(entity)], entity) {
 			own = full[len(entity):]

@@ -29,19 +29,23 @@ func shop(lines ...string) *schema.Schema {
 }
 
 func TestContract(t *testing.T) {
-	s := shop("products: productCode productVendor productName MSRP", "customers: customerNumber customerName creditLimit city",
-		"employees: employeeNumber lastName firstName", "orders: orderNumber orderDate shippedDate", "order_lines: id", "things: id label")
+	s := shop("products: productCode productVendor productName MSRP",
+		"customers: customerNumber customerName creditLimit city",
+		"employees: employeeNumber lastName firstName", "orders: orderNumber orderDate shippedDate", "order_lines: id",
+		"things: id label")
 	for _, tt := range []struct {
 		question string
 		want     contract
 		why      string
 	}{
-		{"Show the names, codes, and MSRPs of the products", contract{"productName", "productCode", "MSRP"}, "in the order of the question"},
+		{"Show the names, codes, and MSRPs of the products", contract{"productName", "productCode", "MSRP"},
+			"in the order of the question"},
 		{"Show product codes and trade marks for all products", contract{"productCode", "productVendor"}, "by a title"},
 		{"Customers in France with their credit limits", contract{"customerName", "creditLimit"}, "the display name stays"},
 		{"Customers with credit limits above 50000", contract{"customerName"}, "a comparison is a filter"},
 		{"Which customers have credit limits above 50000?", contract{"customerName"}, "here too"},
-		{"List the customers and their credit limits and cities", contract{"customerName", "creditLimit", "city"}, "two fields"},
+		{"List the customers and their credit limits and cities", contract{"customerName", "creditLimit", "city"},
+			"two fields"},
 		{"List employees who report to nobody", contract{"firstName", "lastName"}, "a person has two names"},
 		{"List order numbers and dates of the orders", nil, "two columns are dates"},
 		{"List customers with the colours of their cars and their cats", nil, "no such column"},
@@ -106,13 +110,16 @@ func TestChoice(t *testing.T) {
 	} {
 		var list []vote.Candidate
 		for i, o := range tt.list {
-			c := vote.Candidate{SQL: o.sql, Sample: i, Fingerprint: o.result, Findings: []vote.Finding{{Rule: "r", Doubt: o.doubt}}}
+			c := vote.Candidate{SQL: o.sql, Sample: i, Fingerprint: o.result,
+				Findings: []vote.Finding{{Rule: "r", Doubt: o.doubt}}}
 			list = append(list, c)
 		}
 		for _, result := range []string{"z", "x"} { // of another step, and doubted least
 			list = append(list, vote.Candidate{SQL: "SELECT 1", Sample: 9, Fingerprint: result})
 		}
-		ballot, err := choice{Majority: vote.Majority{Key: vote.ByResult}, votes: func(c vote.Candidate) bool { return c.Sample < 9 }}.Count(list)
+		ballot, err := choice{Majority: vote.Majority{Key: vote.ByResult}, votes: func(c vote.Candidate) bool {
+			return c.Sample < 9
+		}}.Count(list)
 		if err != nil || ballot.Clusters[0].Best != tt.want || ballot.Clusters[0].SQL != list[tt.want].SQL {
 			t.Errorf("%s: %+v, %v", tt.why, ballot.Clusters, err)
 		}
@@ -146,7 +153,8 @@ func TestContractBesideTheirs(t *testing.T) {
 
 // TestDualIsNoTable: a statement of MySQL that reads no table may say FROM dual.
 func TestDualIsNoTable(t *testing.T) {
-	for sql, want := range map[string]bool{"SELECT 1 FROM dual": true, "SELECT 1 FROM DUAL": true, "SELECT 1": true, "SELECT count(*) FROM some_view": false} {
+	for sql, want := range map[string]bool{"SELECT 1 FROM dual": true, "SELECT 1 FROM DUAL": true, "SELECT 1": true,
+		"SELECT count(*) FROM some_view": false} {
 		c := &exec.Checked{Statement: sqltext.MySQL().Parse(sql), Analysis: &exec.Analysis{}}
 		err := (output{}).Check(t.Context(), nil, c)
 		if (err != nil) != want {

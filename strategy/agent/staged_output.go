@@ -13,8 +13,8 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// output rejects what the source's cleaner rejects beyond the checks of every strategy: a statement that reads no table, and
-// GROUP BY NULL, which makes one group of all rows.
+// output rejects what the source's cleaner rejects beyond the checks of every strategy: a statement that reads no
+// table, and GROUP BY NULL, which makes one group of all rows.
 type output struct{}
 
 func (output) Check(_ context.Context, _ *exec.Runner, c *exec.Checked) error {
@@ -47,7 +47,8 @@ func (l *ladder) ending(m llm.Model) llm.Model {
 		}
 		var unclear *replies.Error
 		_, err = l.examiner.Extract(ctx, req.Sample, reply.Text, reply.StopReason == llm.StopEnd)
-		if at := aQuery.FindStringIndex(reply.Text); at != nil && errors.As(err, &unclear) && unclear.Reason == "several-statements" {
+		if at := aQuery.FindStringIndex(reply.Text); at != nil && errors.As(err, &unclear) &&
+			unclear.Reason == "several-statements" {
 			reply.Text = reply.Text[:at[0]] + l.env.DB.Language().Text.Split(reply.Text[at[0]:])[0]
 		}
 		return reply, nil

@@ -35,18 +35,20 @@ func TestPromptsOfStaged(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, req := range c.requests {
-		fmt.Fprintf(&b, "=== sample %d, %s, at most %d tokens\n%s", req.Sample, req.Purpose, *req.MaxTokens, strategytest.Written(req.Messages))
+		fmt.Fprintf(&b, "=== sample %d, %s, at most %d tokens\n%s", req.Sample, req.Purpose, *req.MaxTokens,
+			strategytest.Written(req.Messages))
 	}
 	golden.Check(t, "staged.txt", b.String())
 }
 
-// TestSamplesOfStages: the first two stages take one greedy sample a step, by the main prompt; from the third on samples
-// vary, and every other one is asked to think of tables first.
+// TestSamplesOfStages: the first two stages take one greedy sample a step, by the main prompt; from the third on
+// samples vary, and every other one is asked to think of tables first.
 func TestSamplesOfStages(t *testing.T) {
 	for stage, want := range []string{"0.0 0.0", "0.0 0.0", "0.5 0.5+ 0.5 0.5+ 0.5 0.5+ 0.5 0.5+"} {
-		c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: stage, Steps: 2}, func(req llm.Request) (string, error) {
-			return fmt.Sprintf("SELECT unknown%d FROM customers", req.Sample), nil
-		})
+		c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: stage, Steps: 2},
+			func(req llm.Request) (string, error) {
+				return fmt.Sprintf("SELECT unknown%d FROM customers", req.Sample), nil
+			})
 		var got []string
 		for _, req := range c.requests {
 			text := fmt.Sprintf("%.1f", *req.Temperature)
@@ -62,7 +64,8 @@ func TestSamplesOfStages(t *testing.T) {
 // TestAdviceOfReAct: lessons stand in the prompt, and not in the published one, which has none.
 func TestAdviceOfReAct(t *testing.T) {
 	env := strategytest.ShopEnv(t, nil)
-	env.Lessons = &memory.RetrievedLessons{Lessons: []memory.Lesson{{ID: "1", Kind: "llm_guided", Text: "Prefer short names.", Confidence: .9}}}
+	env.Lessons = &memory.RetrievedLessons{Lessons: []memory.Lesson{{ID: "1", Kind: "llm_guided",
+		Text: "Prefer short names.", Confidence: .9}}}
 	for _, tt := range []struct {
 		loop agent.ReAct
 		want bool
@@ -72,7 +75,8 @@ func TestAdviceOfReAct(t *testing.T) {
 			shown = strings.Contains(strategytest.Written(req.Messages), "Prefer short names.")
 			return llm.Response{Text: act("query", usa), StopReason: llm.StopEnd}, nil
 		})
-		if _, err := tt.loop.Generate(t.Context(), strategytest.Asking(env, model), strategytest.USATask); err != nil || shown != tt.want {
+		if _, err := tt.loop.Generate(t.Context(), strategytest.Asking(env, model), strategytest.USATask); err != nil ||
+			shown != tt.want {
 			t.Errorf("shown %v, want %v; %v", shown, tt.want, err)
 		}
 	}

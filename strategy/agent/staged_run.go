@@ -48,7 +48,8 @@ func (s Staged) validPool(env *strategy.Env) error {
 		return &strategy.ConfigError{Field: "agent: Env.Schema", Problem: "it has no table: nothing can be asked about it"}
 	case s.Stage >= 3 && pairs(env) < s.Shots:
 		return &strategy.ConfigError{Field: "agent: Staged.Shots", Problem: fmt.Sprintf(
-			"%d solved questions are to be shown and the pool has %d: give more (memory.Options.Exemplars), or leave it 0 for as many as there are", s.Shots, pairs(env))}
+			"%d solved questions are to be shown and the pool has %d: give more (memory.Options.Exemplars), "+
+				"or leave it 0 for as many as there are", s.Shots, pairs(env))}
 	}
 	return nil
 }
@@ -145,13 +146,15 @@ const tabular = "First name the tables that the question needs and the keys that
 
 // prompter writes the prompt of a step: that of strategy.Prompt without shots, and what the earlier steps came to.
 func (l *ladder) prompter(steps string) strategy.Prompter {
-	return strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	return strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
+		error) {
 		messages, err := strategy.Prompt{Shots: -1, Steps: steps}.Prompt(ctx, env, in)
 		if err != nil {
 			return nil, err
 		}
 		if len(l.attempts) > 0 {
-			messages[len(messages)-1].Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") + "\nWrite a statement that does not fail so.\n"
+			messages[len(messages)-1].Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") +
+				"\nWrite a statement that does not fail so.\n"
 		}
 		return messages, nil
 	})

@@ -91,7 +91,8 @@ func TestLadder(t *testing.T) {
 			}
 			return limited, nil
 		})
-		if c.err != nil || c.out.SQL != want.sql || len(c.requests) != want.calls || c.report.Clamped != want.clamped || c.report.Repaired != want.repaired {
+		if c.err != nil || c.out.SQL != want.sql || len(c.requests) != want.calls || c.report.Clamped != want.clamped ||
+			c.report.Repaired != want.repaired {
 			t.Errorf("stage %d: %q, %v, %d calls, %+v", stage, c.out.SQL, c.err, len(c.requests), c.report)
 		}
 		if s := c.out.Steps; s[0].Name != "main" || s[0].Status != "rejected" || stage >= 2 && s[1].Name != "tabular" {
@@ -102,7 +103,9 @@ func TestLadder(t *testing.T) {
 				t.Errorf("stage %d has another first prompt: %s", stage, diff)
 			}
 			for span := range before.root.All() {
-				if name := span.Name(); !slices.ContainsFunc(slices.Collect(c.root.All()), func(s *trace.Span) bool { return s.Name() == name }) {
+				if name := span.Name(); !slices.ContainsFunc(slices.Collect(c.root.All()), func(s *trace.Span) bool {
+					return s.Name() == name
+				}) {
 					t.Errorf("stage %d has no %q, which stage %d has", stage, name, stage-1)
 				}
 			}
@@ -132,9 +135,13 @@ func TestBoundsOfCalls(t *testing.T) {
 				return fmt.Sprintf("SELECT c%d FROM customers", n), nil
 			}
 		}(), [4]int{3, 3, 12, 14}, "", strategy.ErrNoCandidate},
-		{"the same failing statement for ever", func(llm.Request) (string, error) { return broken, nil }, [4]int{2, 2, 8, 10}, "", strategy.ErrNoCandidate},
-		{"replies without SQL", func(llm.Request) (string, error) { return "I cannot.", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
-		{"empty replies", func(llm.Request) (string, error) { return "", nil }, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
+		{"the same failing statement for ever", func(llm.Request) (string, error) { return broken, nil }, [4]int{2, 2, 8, 10},
+			"", strategy.ErrNoCandidate},
+		{"replies without SQL", func(llm.Request) (string, error) { return "I cannot.", nil }, [4]int{2, 2, 8, 9}, "",
+			strategy.ErrNoCandidate},
+		{"empty replies", func(llm.Request) (string, error) {
+			return "", nil
+		}, [4]int{2, 2, 8, 9}, "", strategy.ErrNoCandidate},
 		{"all samples fail", func(llm.Request) (string, error) { return "", down }, [4]int{1, 1, 4, 5}, "", down},
 		{"one sample fails", func(req llm.Request) (string, error) {
 			if req.Sample == 0 {
@@ -165,8 +172,8 @@ func TestBoundsOfCalls(t *testing.T) {
 	}
 }
 
-// TestOutputOfStaged: at every stage a reply ends at the first semicolon of its statement, and what reads no table or groups
-// by NULL is no answer.
+// TestOutputOfStaged: at every stage a reply ends at the first semicolon of its statement, and what reads no table or
+// groups by NULL is no answer.
 func TestOutputOfStaged(t *testing.T) {
 	env := strategytest.EnvOf(t, strategytest.ShopSQL+"; CREATE VIEW people AS SELECT name FROM customers;", nil)
 	const quoted = "SELECT name FROM customers WHERE country = 'USA' AND name <> 'a;b'"
@@ -185,7 +192,8 @@ func TestOutputOfStaged(t *testing.T) {
 	} {
 		for stage := range 4 {
 			c := climb(t.Context(), t, env, agent.Staged{Stage: stage, Steps: 1}, always(tt.reply))
-			if c.out.SQL != tt.want || (tt.want == "") != errors.Is(c.err, strategy.ErrNoCandidate) || !strings.Contains(c.out.Steps[0].Problem, tt.problem) {
+			if c.out.SQL != tt.want || (tt.want == "") != errors.Is(c.err, strategy.ErrNoCandidate) ||
+				!strings.Contains(c.out.Steps[0].Problem, tt.problem) {
 				t.Errorf("%s, stage %d: %q, %v, %+v; want %q", tt.why, stage, c.out.SQL, c.err, c.out.Steps[0], tt.want)
 			}
 			for _, req := range c.requests {
@@ -210,17 +218,19 @@ func TestModelsOfTheEnv(t *testing.T) {
 
 // TestTargetOfRepair: the failing statement that most samples have is repaired.
 func TestTargetOfRepair(t *testing.T) {
-	c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: 3, Steps: 1}, func(req llm.Request) (string, error) {
-		switch {
-		case req.Purpose == "repair":
-			return usa, nil
-		case req.Sample == 0:
-			return broken, nil
-		}
-		return Other, nil
-	})
+	c := climb(t.Context(), t, strategytest.ShopEnv(t, nil), agent.Staged{Stage: 3, Steps: 1},
+		func(req llm.Request) (string, error) {
+			switch {
+			case req.Purpose == "repair":
+				return usa, nil
+			case req.Sample == 0:
+				return broken, nil
+			}
+			return Other, nil
+		})
 	at := slices.IndexFunc(c.requests, func(req llm.Request) bool { return req.Purpose == "repair" })
-	if text := strategytest.Written(c.requests[at].Messages); c.err != nil || !strings.Contains(text, Other) || strings.Contains(text, broken) {
+	if text := strategytest.Written(c.requests[at].Messages); c.err != nil || !strings.Contains(text, Other) ||
+		strings.Contains(text, broken) {
 		t.Errorf("%v: repaired is\n%s", c.err, text)
 	}
 	if !c.report.Repaired || c.report.Clamped {
@@ -236,10 +246,13 @@ func TestCreditOfStaged(t *testing.T) {
 		clamped, repaired bool
 		why               string
 	}{
-		{[4]string{"SELECT id FROM customers LIMIT 5", usa, usa, usa}, false, false, "a clamp changed the statement that lost"},
+		{[4]string{"SELECT id FROM customers LIMIT 5", usa, usa, usa}, false, false,
+			"a clamp changed the statement that lost"},
 		{[4]string{usa + " LIMIT 5", broken, broken, broken}, true, false, "and here the one that won"},
 	} {
-		c := climb(t.Context(), t, env, agent.Staged{Stage: 2, Steps: 1}, func(req llm.Request) (string, error) { return tt.replies[req.Sample], nil })
+		c := climb(t.Context(), t, env, agent.Staged{Stage: 2, Steps: 1}, func(req llm.Request) (string, error) {
+			return tt.replies[req.Sample], nil
+		})
 		made := false
 		for _, f := range c.report.Forms {
 			made = made || f.Chosen && f.Variant != ""
@@ -263,12 +276,14 @@ func TestCreditOfStaged(t *testing.T) {
 	}
 }
 
-// TestDoubtedWithinABudget: an answer that is doubted stands where the budget allows no step for a better one, which is told.
+// TestDoubtedWithinABudget: an answer that is doubted stands where the budget allows no step for a better one, which is
+// told.
 func TestDoubtedWithinABudget(t *testing.T) {
 	const doubted = "SELECT count(*) FROM customers" // no list, and without the USA
 	for calls, want := range map[int]string{4: doubted, 8: usa} {
 		account := llm.Budget{Calls: calls}.Start()
-		env := strategytest.ShopEnv(t, llm.Chain(strategytest.ExampleModel(doubted, doubted, doubted, doubted, usa, usa, usa, usa), account.Middleware()))
+		env := strategytest.ShopEnv(t, llm.Chain(strategytest.ExampleModel(doubted, doubted, doubted, doubted, usa, usa, usa,
+			usa), account.Middleware()))
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		out, err := agent.Staged{Stage: 2}.Generate(t.Context(), env, strategytest.USATask)
 		told := strings.Contains(strings.Join(out.Notes, "\n"), "the budget allowed no further step")
@@ -287,7 +302,8 @@ func TestSubsetOfStaged(t *testing.T) {
 		}
 		c := climb(t.Context(), t, strategytest.EnvOf(t, script, nil), agent.Staged{Stage: 1}, always(usa))
 		last := c.requests[0].Messages[len(c.requests[0].Messages)-1].Text
-		if shown := strings.Count(last, "CREATE TABLE "); c.err != nil || (n == 12) != (shown == n) || !strings.Contains(last, "CREATE TABLE customers ") {
+		if shown := strings.Count(last, "CREATE TABLE "); c.err != nil || (n == 12) != (shown == n) ||
+			!strings.Contains(last, "CREATE TABLE customers ") {
 			t.Errorf("%d tables: %d are shown, %v", n, shown, c.err)
 		}
 	}
@@ -333,7 +349,8 @@ func TestRepairOfStaged(t *testing.T) {
 				repairs++
 			}
 		}
-		if c.err != nil || c.out.SQL != tt.sql || repairs != tt.repairs || c.report.Repaired != tt.repaired || c.report.Fallback != tt.fallback {
+		if c.err != nil || c.out.SQL != tt.sql || repairs != tt.repairs || c.report.Repaired != tt.repaired ||
+			c.report.Fallback != tt.fallback {
 			t.Errorf("%s: %q, %d repairs, %v, %+v", tt.why, c.out.SQL, repairs, c.err, c.report)
 		}
 	}
@@ -348,10 +365,14 @@ func TestClampOfStaged(t *testing.T) {
 		why                 string
 	}{
 		{"Which customers live in the USA?", usa, usa, []string{""}, "nothing to change"},
-		{"Which customers live in the USA?", usa + " ORDER BY name LIMIT 1", usa, []string{"", "without_limit"}, "a limit nobody asked for"},
-		{"Which are the first 2 customers in the USA?", usa + " ORDER BY name LIMIT 2", usa + " ORDER BY name LIMIT 2", []string{""}, "one that was asked for"},
-		{"Which customers live in the USA?", "SELECT name FROM customers WHERE country = 'usa'", usa, []string{"", "stored_value"}, "letters of another case"},
-		{"How many customers are there in a country?", perCountry, "SELECT count(*) FROM customers", []string{"", "without_group"}, "one number"},
+		{"Which customers live in the USA?", usa + " ORDER BY name LIMIT 1", usa, []string{"", "without_limit"},
+			"a limit nobody asked for"},
+		{"Which are the first 2 customers in the USA?", usa + " ORDER BY name LIMIT 2", usa + " ORDER BY name LIMIT 2",
+			[]string{""}, "one that was asked for"},
+		{"Which customers live in the USA?", "SELECT name FROM customers WHERE country = 'usa'", usa,
+			[]string{"", "stored_value"}, "letters of another case"},
+		{"How many customers are there in a country?", perCountry, "SELECT count(*) FROM customers",
+			[]string{"", "without_group"}, "one number"},
 		{"How many customers are there in a country?", "SELECT count(*) FROM customers GROUP BY country HAVING count(*) > 1",
 			"SELECT count(*) FROM customers GROUP BY country HAVING count(*) > 1", []string{""}, "a condition on groups"},
 		{"How many customers are there in a country?", "SELECT country FROM customers GROUP BY country",
@@ -359,7 +380,8 @@ func TestClampOfStaged(t *testing.T) {
 		{"How many customers are there per country?", perCountry, perCountry, []string{""}, "a number a group"},
 		{"How many customers are there per country?", "SELECT count(*) FROM customers GROUP BY country",
 			"SELECT country, count(*) FROM customers GROUP BY country", []string{"", "group_key"}, "the group is missing"},
-		{"List customers with their countries", "SELECT id, country, name FROM customers LIMIT 2", "SELECT name, country FROM customers",
+		{"List customers with their countries", "SELECT id, country, name FROM customers LIMIT 2",
+			"SELECT name, country FROM customers",
 			[]string{"", "without_limit", "projection", "without_limit+projection"}, "columns in the order of the question"},
 		{"List the customers who live in Norway", "SELECT count(*) FROM customers WHERE country = 'Norway'",
 			"SELECT count(*) FROM customers WHERE country = 'Norway'", []string{""}, "an expression is never dropped"},
@@ -368,7 +390,8 @@ func TestClampOfStaged(t *testing.T) {
 	} {
 		env := strategytest.Asking(strategytest.ShopEnv(t, nil), strategytest.ExampleModel(tt.sql, tt.sql, tt.sql))
 		root := trace.Tracer{}.New("question")
-		out, err := agent.Staged{Stage: 1, Steps: 1}.Generate(trace.NewContext(t.Context(), root), env, strategy.Task{Question: tt.question})
+		out, err := agent.Staged{Stage: 1, Steps: 1}.Generate(trace.NewContext(t.Context(), root), env,
+			strategy.Task{Question: tt.question})
 		if err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
@@ -389,7 +412,8 @@ func TestClampOfStaged(t *testing.T) {
 				}
 			}
 		}
-		if got := strings.Join(strings.Fields(out.SQL), " "); err != nil || got != tt.want || !slices.Equal(variants, tt.variants) || events != len(variants) {
+		if got := strings.Join(strings.Fields(out.SQL), " "); err != nil || got != tt.want ||
+			!slices.Equal(variants, tt.variants) || events != len(variants) {
 			t.Errorf("%s: %q by %q (%d events), %v; want %q by %q", tt.why, got, variants, events, err, tt.want, tt.variants)
 		}
 	}

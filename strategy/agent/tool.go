@@ -119,9 +119,11 @@ func runSQL(ctx context.Context, env *strategy.Env, in Input) (Observation, erro
 		if invalid := (*exec.InvalidError)(nil); errors.As(in.Examiner.Invalid(c.SQL), &invalid) {
 			what = invalid.Message
 		}
-		return Observation{SQL: c.SQL, Text: "Error: " + env.ErrorLine(what), problem: prompttext.ErrorLine(c.Rejected, false)}, nil
+		return Observation{SQL: c.SQL, Text: "Error: " + env.ErrorLine(what), problem: prompttext.ErrorLine(c.Rejected,
+			false)}, nil
 	case c.Parsed(env.DB.Language().Text).Outline().Star:
-		return Observation{SQL: c.SQL, Text: "Error: name the columns that the question asks for instead of *", problem: "select_star_forbidden"}, nil
+		return Observation{SQL: c.SQL, Text: "Error: name the columns that the question asks for instead of *",
+			problem: "select_star_forbidden"}, nil
 	}
 	out := Observation{SQL: c.SQL, OK: true, Rows: c.Rows, Text: "Success: the statement is valid; nothing is run here"}
 	if !env.WithoutExecution {

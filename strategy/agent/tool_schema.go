@@ -19,9 +19,11 @@ func listTables(_ context.Context, env *strategy.Env, _ Input) (Observation, err
 	shown, _ := env.Schema.Presentable()
 	var list []string
 	for _, t := range shown.Tables {
-		list = append(list, fmt.Sprintf("%s (%d %s)", t.TableName().Quoted(env), len(t.Columns), words.Plural("column", len(t.Columns))))
+		list = append(list, fmt.Sprintf("%s (%d %s)", t.TableName().Quoted(env), len(t.Columns),
+			words.Plural("column", len(t.Columns))))
 	}
-	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)), strings.Join(list, ", ")), OK: true}, nil
+	return Observation{Text: fmt.Sprintf("%d %s: %s", len(list), words.Plural("table", len(list)),
+		strings.Join(list, ", ")), OK: true}, nil
 }
 
 // describeTable shows columns, keys and descriptions of a table, and example values where they may be
@@ -32,7 +34,8 @@ func describeTable(ctx context.Context, env *strategy.Env, in Input) (Observatio
 		return Observation{}, err
 	}
 	keys := t.References(env)
-	r, err := schema.Renderer{Names: env, WithoutValues: env.WithoutValues, MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
+	r, err := schema.Renderer{Names: env, WithoutValues: env.WithoutValues,
+		MaxChars: max(maxObservation-len(keys), 1)}.Render(ctx, part)
 	lines := strings.Split(strings.TrimSpace(r.Text+keys), "\n")
 	return Observation{Text: strings.Join(lines, " | "), OK: err == nil}, err // a comment ends where its line does
 }
@@ -67,8 +70,8 @@ func sampleRows(ctx context.Context, env *strategy.Env, in Input) (Observation, 
 
 const maxProbes = 200
 
-// findValue shows the columns that hold a value, compared as the engine compares: a text in columns of text, a number in
-// all. Columns marked Sensitive and views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under
+// findValue shows the columns that hold a value, compared as the engine compares: a text in columns of text, a number
+// in all. Columns marked Sensitive and views are not looked into. It makes at most 200 look-ups (exec.DB.Probe). Under
 // Env.WithoutValues it tells nothing.
 func findValue(ctx context.Context, env *strategy.Env, in Input) (Observation, error) {
 	value := bare(in.Argument)
@@ -165,5 +168,7 @@ func tableOf(env *strategy.Env, argument string) (*schema.Schema, *schema.Table,
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no table %s", words.Short(name, 60))
 	}
-	return shown.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool { return true }), t, nil
+	return shown.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool {
+		return true
+	}), t, nil
 }

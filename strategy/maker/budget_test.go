@@ -10,7 +10,8 @@ import (
 func TestMAKERBudgetReason(t *testing.T) {
 	script := &llmtest.Script{Rules: append(phases(scopeOne, inUSA, usa), always("generate", usa))}
 	out, err := Strategy{MaxCalls: 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
-	if err != nil || reportOf(out).Fallback != "budget" || reportOf(out).Phases[0].Stop != "budget" || reportOf(out).Phases[0].Fallback != "budget" {
+	if err != nil || reportOf(out).Fallback != "budget" || reportOf(out).Phases[0].Stop != "budget" ||
+		reportOf(out).Phases[0].Fallback != "budget" {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }

@@ -62,13 +62,15 @@ func TestMAKERDatabaseFails(t *testing.T) {
 				return script.Complete(ctx, req)
 			})
 			out, err := Strategy{}.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
-			if err == nil || !strings.Contains(err.Error(), "maker: "+tt.phase) || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
+			if err == nil || !strings.Contains(err.Error(), "maker: "+tt.phase) || !strings.Contains(err.Error(), tt.text) ||
+				tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("got %v", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "USA") {
 				t.Errorf("the error repeats a statement: %v", err)
 			}
-			if out == nil || len(reportOf(out).Phases) == 0 || reportOf(out).Phases[len(reportOf(out).Phases)-1].Phase != tt.phase {
+			if out == nil || len(reportOf(out).Phases) == 0 ||
+				reportOf(out).Phases[len(reportOf(out).Phases)-1].Phase != tt.phase {
 				t.Errorf("the last report is not of the phase: %+v", out)
 			}
 			if n := len(script.RequestsFor("generate")); n > 0 {

@@ -12,8 +12,10 @@ import (
 // the same trace.
 func TestMAKERDeterminism(t *testing.T) {
 	rules := []llmtest.Rule{
-		samples("maker.scope", scopeBoth, scopeOne, "no", scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne, scopeOne, scopeOne),
-		samples("maker.filter", inUSA, "No filters needed", inUSA, "country = 'usa'", inUSA, inUSA, "No filters needed", inUSA),
+		samples("maker.scope", scopeBoth, scopeOne, "no", scopeOne, scopeBoth, scopeOne, scopeOne, scopeBoth, scopeOne,
+			scopeOne, scopeOne),
+		samples("maker.filter", inUSA, "No filters needed", inUSA, "country = 'usa'", inUSA, inUSA, "No filters needed",
+			inUSA),
 		samples("maker.projection", usa, everyone, ordered, usaJoin, usa, broken, everyone, usa, usa),
 	}
 	strategytest.SameWhateverTheLatency(t, Strategy{}, makerEnv(t, nil), usaTask, func() []llm.Model {

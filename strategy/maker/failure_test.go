@@ -33,7 +33,8 @@ func TestMAKERFlags(t *testing.T) {
 	}{
 		{"maker.scope", llmtest.Reply{Text: scopeOne, Stop: llm.StopLength}, "truncated"},
 		{"maker.scope", llmtest.Reply{Text: scopeOne + "\n\n" + long}, "too-long"},
-		{"maker.scope", llmtest.Reply{Text: scopeOne, Usage: llm.Usage{Calls: 1, CompletionTokens: 800, Known: true}}, "too-long"},
+		{"maker.scope", llmtest.Reply{Text: scopeOne, Usage: llm.Usage{Calls: 1, CompletionTokens: 800, Known: true}},
+			"too-long"},
 		{"maker.scope", llmtest.Reply{Text: "I'm sorry, I can't help with that."}, "refusal"},
 		{"maker.scope", llmtest.Reply{Text: "Tables: clients"}, "unknown-name"},
 		{"maker.scope", llmtest.Reply{Text: "SELECT 1"}, "format"},
@@ -54,11 +55,13 @@ func TestMAKERFlags(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.phase+" "+tt.want, func(t *testing.T) {
 			script := &llmtest.Script{Rules: append([]llmtest.Rule{{
-				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply}, Repeat: true,
+				Purpose: tt.phase, Match: func(r llm.Request) bool { return r.Sample == 1 }, Replies: []llmtest.Reply{tt.reply},
+				Repeat: true,
 			}}, phases(scopeOne, inUSA, usa)...)}
 			out := testutil.Value(Strategy{}.Generate(t.Context(), asking(env, script), usaTask))(t)
 			i := slices.IndexFunc(reportOf(out).Phases, func(r Phase) bool { return "maker."+r.Phase == tt.phase })
-			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 || !strings.HasPrefix(flags[0].Reason, tt.want) {
+			if flags := reportOf(out).Phases[i].Flags; len(flags) != 1 || flags[0].Sample != 1 ||
+				!strings.HasPrefix(flags[0].Reason, tt.want) {
 				t.Errorf("flags %+v, want sample 1 for %q", flags, tt.want)
 			}
 			if out.SQL != usa {
@@ -88,7 +91,9 @@ func TestMAKERFailures(t *testing.T) {
 	env := makerEnv(t, nil)
 	rate := &llm.Error{Class: llm.ClassRateLimit, Message: "slow down"}
 	down := func(purpose string, from int) llmtest.Rule {
-		return llmtest.Rule{Purpose: purpose, Match: func(r llm.Request) bool { return r.Sample >= from }, Replies: []llmtest.Reply{{Err: rate}}, Repeat: true}
+		return llmtest.Rule{Purpose: purpose, Match: func(r llm.Request) bool {
+			return r.Sample >= from
+		}, Replies: []llmtest.Reply{{Err: rate}}, Repeat: true}
 	}
 	tests := []struct {
 		name   string
@@ -100,22 +105,28 @@ func TestMAKERFailures(t *testing.T) {
 	}{
 		{
 			"all but one fail in phase 1",
-			append([]llmtest.Rule{down("maker.scope", 1)}, append(phases(scopeOne, inUSA, usa), always("generate", usa))...), nil, nil, 1,
+			append([]llmtest.Rule{down("maker.scope", 1)}, append(phases(scopeOne, inUSA, usa), always("generate", usa))...),
+			nil, nil, 1,
 			"no quorum: the fallback answers",
 		},
 		{
-			"all fail in phase 1", append([]llmtest.Rule{down("maker.scope", 0)}, always("generate", usa)), rate, []string{"maker: scope", "slow down"},
+			"all fail in phase 1", append([]llmtest.Rule{down("maker.scope", 0)}, always("generate", usa)), rate,
+			[]string{"maker: scope", "slow down"},
 			1, "the provider is down: nobody else is asked",
 		},
-		{"all fail in phase 2", append([]llmtest.Rule{down("maker.filter", 0)}, phases(scopeOne, inUSA, usa)...), rate, []string{"maker: filter"}, 2, ""},
+		{"all fail in phase 2", append([]llmtest.Rule{down("maker.filter", 0)}, phases(scopeOne, inUSA, usa)...), rate,
+			[]string{"maker: filter"}, 2, ""},
 		{
 			"all fail in phase 3", append([]llmtest.Rule{down("maker.projection", 0)}, phases(scopeOne, inUSA, usa)...), rate,
 			[]string{"maker: projection"}, 3, "",
 		},
-		{"prose for ever", []llmtest.Rule{{Replies: llmtest.Texts("The customers in the USA are many."), Repeat: true}}, strategy.ErrNoCandidate,
+		{"prose for ever", []llmtest.Rule{{Replies: llmtest.Texts("The customers in the USA are many."), Repeat: true}},
+			strategy.ErrNoCandidate,
 			[]string{"scope: 12 samples, 12 flagged", "scope_invalid", "no-sql"}, 1, "every reason is told"},
-		{"prose from phase 3 on", append(phases(scopeOne, inUSA, "Many."), always("generate", "Many.")), strategy.ErrNoCandidate,
-			[]string{"scope: 7 samples", "filter: 7 samples", "projection: 12 samples, 12 flagged", "fallback (quorum)"}, 3, "every phase is named"},
+		{"prose from phase 3 on", append(phases(scopeOne, inUSA, "Many."), always("generate", "Many.")),
+			strategy.ErrNoCandidate,
+			[]string{"scope: 7 samples", "filter: 7 samples", "projection: 12 samples, 12 flagged", "fallback (quorum)"}, 3,
+			"every phase is named"},
 	}
 	var told strings.Builder
 	for _, tt := range tests {
@@ -184,7 +195,9 @@ func TestMAKERBudget(t *testing.T) {
 			if answered := report.Fallback == ""; answered != (tt.answerAt > 0 && calls >= tt.answerAt) {
 				t.Errorf("%s, budget %d: fallback %q", tt.why, calls, report.Fallback)
 			}
-			if calls < tt.phasesAt && (report.Fallback != "budget" || !slices.Contains(out.Notes, "the budget of calls does not cover three phases and a fallback")) {
+			if calls < tt.phasesAt &&
+				(report.Fallback != "budget" ||
+					!slices.Contains(out.Notes, "the budget of calls does not cover three phases and a fallback")) {
 				t.Errorf("%s, budget %d: fallback %q, notes %q", tt.why, calls, report.Fallback, out.Notes)
 			}
 		}
@@ -237,7 +250,8 @@ func TestMAKERCancelled(t *testing.T) {
 
 // TestMAKERSchemas: schemas of no, one and many tables.
 func TestMAKERSchemas(t *testing.T) {
-	one := makerEnvOf(t, poolOf(t, `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT); INSERT INTO customers VALUES (1,'Ada','USA')`), nil)
+	one := makerEnvOf(t,
+		poolOf(t, `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT); INSERT INTO customers VALUES (1,'Ada','USA')`), nil)
 	script := &llmtest.Script{Rules: phases("unused", inUSA, usa)}
 	one.Models = []llm.Model{script}
 	out, err := Strategy{}.Generate(t.Context(), one, usaTask)
@@ -245,14 +259,16 @@ func TestMAKERSchemas(t *testing.T) {
 		!slices.Contains(out.Notes, "the schema has one table: nothing to vote on") {
 		t.Errorf("one table: %+v, %v, %d calls of phase 1", out, err, len(script.RequestsFor("maker.scope")))
 	}
-	if p := reportOf(out).Phases[0]; p.Winner != "customers" || !p.Valid || p.Share != 1 || p.Stop != "skipped" || len(out.Links.Tables) != 1 {
+	if p := reportOf(out).Phases[0]; p.Winner != "customers" || !p.Valid || p.Share != 1 || p.Stop != "skipped" ||
+		len(out.Links.Tables) != 1 {
 		t.Errorf("one table: phase 1 is %+v, links %+v", p, out.Links)
 	}
 
 	var many strings.Builder
 	many.WriteString(shopSQL)
 	for i := range 200 {
-		fmt.Fprintf(&many, "CREATE TABLE measure_%d (id INTEGER PRIMARY KEY, first_value REAL, second_value REAL, remark TEXT, taken_on TEXT);\n", i)
+		fmt.Fprintf(&many, "CREATE TABLE measure_%d (id INTEGER PRIMARY KEY, first_value REAL, second_value REAL, "+
+			"remark TEXT, taken_on TEXT);\n", i)
 	}
 	script = &llmtest.Script{Rules: phases(scopeOne, inUSA, usa)}
 	env := makerEnvOf(t, poolOf(t, many.String()), script)
@@ -264,7 +280,8 @@ func TestMAKERSchemas(t *testing.T) {
 	empty := *env.Schema
 	empty.Tables = nil
 	env.Schema = &empty
-	if _, err = (Strategy{}).Generate(t.Context(), env, usaTask); err == nil || !strings.Contains(err.Error(), "no table") {
+	if _, err = (Strategy{}).Generate(t.Context(), env, usaTask); err == nil ||
+		!strings.Contains(err.Error(), "no table") {
 		t.Errorf("no table: %v", err)
 	}
 }
@@ -279,7 +296,8 @@ func TestMAKERValidate(t *testing.T) {
 			t.Errorf("%s is not in %v", name, err)
 		}
 	}
-	if err := (Strategy{Samples: 9, MinVotes: 900, MaxCalls: 9000, FallbackCalls: 9, Temperature: 1.9}).Validate(9); err != nil {
+	if err := (Strategy{Samples: 9, MinVotes: 900, MaxCalls: 9000, FallbackCalls: 9,
+		Temperature: 1.9}).Validate(9); err != nil {
 		t.Errorf("numbers without an upper bound: %v", err)
 	}
 	_, err = Strategy{}.Generate(t.Context(), makerEnv(t, &llmtest.Script{}), strategy.Task{Question: " "})
@@ -313,11 +331,14 @@ func TestMAKERConfidence(t *testing.T) {
 		root := trace.Tracer{}.New("question")
 		script := &llmtest.Script{Rules: append([]llmtest.Rule{tt.rule}, phases(scopeOne, inUSA, "")...)}
 		out, err := Strategy{MinVotes: 1}.Generate(trace.NewContext(t.Context(), root), makerEnv(t, script), usaTask)
-		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 || len(out.Ballot.Clusters[0].Members) != tt.votes ||
+		if err != nil || out.SQL != usa || math.Abs(out.Confidence-tt.sure) > 1e-9 ||
+			len(out.Ballot.Clusters[0].Members) != tt.votes ||
 			out.Ballot.Missing != tt.missing {
 			t.Errorf("%s: %v, %v, want %v\n%s", tt.why, out.Confidence, err, tt.sure, out.Ballot.Explain())
 		}
-		warned := slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "nothing confirms the answer") })
+		warned := slices.ContainsFunc(out.Notes, func(n string) bool {
+			return strings.Contains(n, "nothing confirms the answer")
+		})
 		if warned != tt.warned {
 			t.Errorf("%s: notes %q", tt.why, out.Notes)
 		}

@@ -29,7 +29,8 @@ import (
 func reports(out *strategy.Outcome) []string {
 	var lines []string
 	for _, r := range reportOf(out).Phases {
-		line := fmt.Sprintf("%s valid=%v samples=%d flagged=%d unique=%d", r.Phase, r.Valid, r.Samples, r.Flagged, r.UniqueSignatures)
+		line := fmt.Sprintf("%s valid=%v samples=%d flagged=%d unique=%d", r.Phase, r.Valid, r.Samples, r.Flagged,
+			r.UniqueSignatures)
 		if r.Winner != "" {
 			line += " " + r.Winner
 		}
@@ -105,7 +106,8 @@ func TestMAKER(t *testing.T) {
 			"projection valid=true samples=12 flagged=0 unique=1 " + usa,
 		}, "", 36, "all are drawn"},
 		{"unjoined, no majority", Strategy{}, []llmtest.Rule{
-			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...), times(3, scopeBoth)...)...),
+			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, scopeOne)...),
+				times(3, scopeBoth)...)...),
 			always("maker.filter", inUSA), always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=12 flagged=0 unique=3 customers",
@@ -116,10 +118,12 @@ func TestMAKER(t *testing.T) {
 			samples("maker.scope", append(append(times(5, "Tables: customers, notes"), times(4, "Tables: orders, notes")...),
 				times(3, "Tables: order, notes")...)...),
 			always("generate", usa),
-		}, usa, []string{"scope valid=false samples=12 flagged=0 unique=3 !scope_invalid"}, "scope_invalid", 20, "nothing joins any of them"},
+		}, usa, []string{"scope valid=false samples=12 flagged=0 unique=3 !scope_invalid"}, "scope_invalid", 20,
+			"nothing joins any of them"},
 		{"phase 1 unparsable", Strategy{}, []llmtest.Rule{
 			always("maker.scope", "You need customers and their orders."), always("generate", usa),
-		}, usa, []string{"scope valid=false samples=12 flagged=12 unique=0 !scope_invalid"}, "scope_invalid", 20, "the fallback really runs"},
+		}, usa, []string{"scope valid=false samples=12 flagged=12 unique=0 !scope_invalid"}, "scope_invalid", 20,
+			"the fallback really runs"},
 		{"a scope of one vote", Strategy{Samples: 3}, append([]llmtest.Rule{
 			samples("maker.scope", "Tables: customers, notes", scopeOne, "Tables: nothing"),
 		}, phases("", inUSA, usa)...), usa, []string{
@@ -134,7 +138,8 @@ func TestMAKER(t *testing.T) {
 			"filter valid=false samples=12 flagged=12 unique=0 !quorum",
 		}, "quorum", 27, "no condition fits the agreed tables, so the fallback answers"},
 		{"a filter that does not compile", Strategy{Samples: 3}, []llmtest.Rule{
-			always("maker.scope", scopeOne), samples("maker.filter", "customers.country = nosuchfunction(1)", inUSA), always("maker.projection", usa),
+			always("maker.scope", scopeOne), samples("maker.filter", "customers.country = nosuchfunction(1)", inUSA),
+			always("maker.projection", usa),
 		}, usa, []string{
 			"scope valid=true samples=2 flagged=0 unique=1 customers",
 			"filter valid=true samples=3 flagged=1 unique=1 customers.country = 'USA'",
@@ -146,7 +151,8 @@ func TestMAKER(t *testing.T) {
 			"projection valid=true samples=7 flagged=0 unique=1 SELECT 1 + 1",
 		}, "", 14, "a question of arithmetic: nothing to filter"},
 		{"blank and keyword", Strategy{Samples: 3},
-			phases("Tables: order details, order\nJoins: \"order details\".\"order id\" = \"order\".id", "\"order details\".qty > 1",
+			phases("Tables: order details, order\nJoins: \"order details\".\"order id\" = \"order\".id",
+				"\"order details\".qty > 1",
 				`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`),
 			`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`, []string{
 				"scope valid=true samples=2 flagged=0 unique=1 order, order details on order.id = order details.order id",
@@ -158,10 +164,11 @@ func TestMAKER(t *testing.T) {
 			"filter valid=true samples=1 flagged=0 unique=1 customers.country = 'USA'",
 			"projection valid=true samples=1 flagged=0 unique=1 " + usa,
 		}, "", 3, "the quorum is one then"},
-		{"calls for one phase only", Strategy{MaxCalls: 5}, append(phases(scopeOne, inUSA, usa), always("generate", usa)), usa, []string{
-			"scope valid=true samples=5 flagged=0 unique=1 customers",
-			"filter valid=false samples=0 flagged=0 unique=0 !budget",
-		}, "budget", 13, "best effort: five calls, then the fallback with its own"},
+		{"calls for one phase only", Strategy{MaxCalls: 5}, append(phases(scopeOne, inUSA, usa), always("generate", usa)),
+			usa, []string{
+				"scope valid=true samples=5 flagged=0 unique=1 customers",
+				"filter valid=false samples=0 flagged=0 unique=0 !budget",
+			}, "budget", 13, "best effort: five calls, then the fallback with its own"},
 	}
 	env := makerEnv(t, nil)
 	var told strings.Builder
@@ -177,7 +184,8 @@ func TestMAKER(t *testing.T) {
 			if calls := len(script.Requests()); calls != tt.calls {
 				t.Errorf("%d calls, want %d: %s", calls, tt.calls, tt.why)
 			}
-			if w := out.Ballot.Clusters[0]; !tt.maker.published && !(out.Confidence > 0 && out.Confidence < w.Share) || out.Confidence != w.Confidence {
+			if w := out.Ballot.Clusters[0]; !tt.maker.published && !(out.Confidence > 0 && out.Confidence < w.Share) ||
+				out.Confidence != w.Confidence {
 				t.Errorf("confidence %v, not that of the ballot %+v", out.Confidence, w)
 			}
 		})
@@ -272,13 +280,17 @@ func TestMAKERJoins(t *testing.T) {
 		scopes []string
 		want   string
 	}{
-		{"the most frequent, not the first", []string{tables + byTotal, tables + byKey, tables + byKey}, "customers.id = orders.customer_id"},
-		{"the most frequent, not the last", []string{tables + byKey, tables + byKey, tables + byTotal}, "customers.id = orders.customer_id"},
-		{"of two the earliest", []string{tables + byTotal, tables + byKey, tables + byTotal, tables + byKey}, "customers.id = orders.total"},
+		{"the most frequent, not the first", []string{tables + byTotal, tables + byKey, tables + byKey},
+			"customers.id = orders.customer_id"},
+		{"the most frequent, not the last", []string{tables + byKey, tables + byKey, tables + byTotal},
+			"customers.id = orders.customer_id"},
+		{"of two the earliest", []string{tables + byTotal, tables + byKey, tables + byTotal, tables + byKey},
+			"customers.id = orders.total"},
 		{"two without joins", []string{tables, tables + byTotal, tables}, "customers.id = orders.total"},
 		{"nobody names them: the foreign key", []string{tables}, "customers.id = orders.customer_id"},
 	} {
-		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples("maker.scope", tt.scopes...)}, phases("", inUSA, ordered)...)}
+		script := &llmtest.Script{Rules: append([]llmtest.Rule{samples("maker.scope", tt.scopes...)},
+			phases("", inUSA, ordered)...)}
 		out, err := Strategy{Samples: 2*len(tt.scopes) - 1}.Generate(t.Context(), makerEnv(t, script), usaTask)
 		if err != nil || reportOf(out).Phases[0].Winner != "customers, orders on "+tt.want {
 			t.Errorf("%s: %v, %v; want %s", tt.why, reports(out), err, tt.want)
@@ -286,11 +298,12 @@ func TestMAKERJoins(t *testing.T) {
 	}
 }
 
-// TestMAKERLinker: the prompts of all phases show what the linker chose, and where it fails the whole schema. The values that
-// it found stand where conditions are written.
+// TestMAKERLinker: the prompts of all phases show what the linker chose, and where it fails the whole schema. The
+// values that it found stand where conditions are written.
 func TestMAKERLinker(t *testing.T) {
 	one := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
-		return schema.Links{Tables: []schema.TableLink{{Table: "customers", Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}, nil
+		return schema.Links{Tables: []schema.TableLink{{Table: "customers",
+			Values: []schema.ValueMatch{{Column: "country", Value: "USA"}}}}}, nil
 	})
 	fails := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
 		return schema.Links{}, errors.New("no words")
@@ -306,9 +319,11 @@ func TestMAKERLinker(t *testing.T) {
 			t.Errorf("got %q, notes %q, want %q", out.SQL, note, tt.note)
 		}
 		for _, req := range script.Requests() {
-			if text := req.Messages[1].Text; strings.Contains(text, "CREATE TABLE orders") != tt.shown || !strings.Contains(text, "CREATE TABLE customers") {
+			if text := req.Messages[1].Text; strings.Contains(text, "CREATE TABLE orders") != tt.shown ||
+				!strings.Contains(text, "CREATE TABLE customers") {
 				t.Errorf("%s: orders must be shown: %v\n%s", req.Purpose, tt.shown, text)
-			} else if found := strings.Contains(text, "customers.country has \"USA\"\n"); found != (!tt.shown && req.Purpose != purposeScope) {
+			} else if found := strings.Contains(text, "customers.country has \"USA\"\n"); found != (!tt.shown &&
+				req.Purpose != purposeScope) {
 				t.Errorf("%s: the value that the linker found is shown: %v\n%s", req.Purpose, found, text)
 			}
 		}

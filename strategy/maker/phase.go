@@ -16,7 +16,8 @@ import (
 // hold holds the election of a phase, which e tells how to sample, and reports how it ended. flagOf says why a sample
 // has no vote; "" for one that has. why says that too few voted; the error is that of the question: where no call got a
 // reply, a fallback would get none either.
-func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T], flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
+func hold[T any](ctx context.Context, r *run, name string, e strategy.Election[T],
+	flagOf func(T) string) (d strategy.Sampled[T], p Phase, why string, err error) {
 	n := r.Samples
 	e.N, e.MinWave, e.MinVotes = n, r.minWave(), r.MinVotes
 	if e.Stop == nil {
@@ -79,8 +80,8 @@ type phase[T interface {
 	purpose  string
 	messages []llm.Message
 	read     func(ctx context.Context, reply string) (T, error)
-	// valid reports whether the members of a party agree on something to build on. Sampling does not stop before the leading
-	// party does. nil: every party.
+	// valid reports whether the members of a party agree on something to build on. Sampling does not stop before the
+	// leading party does. nil: every party.
 	valid func(members []reading[T]) bool
 }
 
@@ -209,6 +210,7 @@ func (r *run) end(ctx context.Context, p Phase) {
 		span.Set("fallback", p.Fallback)
 	}
 	for _, c := range p.Clusters {
-		span.Event("cluster", trace.Attr{Key: "votes", Value: len(c.Members)}, trace.Attr{Key: "answer", Value: trace.PrivateSQL.Secret(cmp.Or(c.SQL, c.Key))})
+		span.Event("cluster", trace.Attr{Key: "votes", Value: len(c.Members)},
+			trace.Attr{Key: "answer", Value: trace.PrivateSQL.Secret(cmp.Or(c.SQL, c.Key))})
 	}
 }

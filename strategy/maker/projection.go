@@ -44,7 +44,9 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 			return examiner.Examine(ctx, i, name, reply)
 		},
 	}
-	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(c vote.Candidate) string { return c.Rejected })
+	sampled, report, why, err := hold(ctx, r, phaseProjection, election, func(c vote.Candidate) string {
+		return c.Rejected
+	})
 	examiner.Discard(len(sampled.Slots))
 	defer func() {
 		report.Fallback = why

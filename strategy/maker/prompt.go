@@ -55,13 +55,15 @@ func (p prompts) projection(s tableScope, f rowFilter) []llm.Message {
 		return p.publishedProjection(agreed(p.env, s), f)
 	}
 	_, rules, _ := strings.Cut(strategy.Prompt{}.System(p.env), "Rules:\n")
-	return p.messages("Several answers were compared, and what stands below under \"Agreed by vote\" was agreed on. Write the whole statement from these tables and with this filter.\n\nRules:\n"+rules,
+	return p.messages("Several answers were compared, and what stands below under \"Agreed by vote\" was agreed on. "+
+		"Write the whole statement from these tables and with this filter.\n\nRules:\n"+rules,
 		"### Agreed by vote\n"+agreed(p.env, s)+"Filter: "+inLine(f.String())+"\n\n"+p.values)
 }
 
 // messages puts rules in the system message and everything else in one of the user.
 func (p prompts) messages(rules, agreed string) []llm.Message {
-	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n", p.env.DB.Language().Title)
+	head := fmt.Sprintf("You translate questions about a database into SQL, step by step. The database is %s.\n\n",
+		p.env.DB.Language().Title)
 	return []llm.Message{
 		{Role: llm.System, Text: head + rules},
 		{Role: llm.User, Text: "### Schema\n" + p.schema + "\n\n" + agreed + p.advice + p.task.Section()},

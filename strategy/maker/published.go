@@ -15,7 +15,8 @@ func (m Strategy) Published() Strategy {
 }
 
 func (p prompts) publishedScope() []llm.Message {
-	return egtts.PublishedPrompt(p.schema, p.task, `List only the tables needed to answer the question and their join conditions, in this form:
+	return egtts.PublishedPrompt(p.schema, p.task,
+		`List only the tables needed to answer the question and their join conditions, in this form:
 Tables: table1, table2
 Joins: table1.column = table2.column AND ...
 If one table is enough, leave the Joins line out.`)
@@ -31,5 +32,6 @@ func (p prompts) publishedProjection(agreed string, f rowFilter) []llm.Message {
 		agreed += "WHERE conditions: " + inLine(f.String()) + "\n"
 	}
 	return egtts.PublishedPrompt(p.schema, p.task,
-		agreed+"Write the complete SQL query with these tables, joins and conditions. Only the SQL, no explanation, no markdown.")
+		agreed+"Write the complete SQL query with these tables, joins and conditions. Only the SQL, no explanation, "+
+			"no markdown.")
 }

@@ -19,9 +19,12 @@ import (
 var (
 	scopeLabel = regexp.MustCompile(`(?i)^[^a-z]*(table|join)s?\**:\**\s*(.*)$`)
 	nothing    = regexp.MustCompile(`(?i)^\W*(none|n/?a|no (tables?|joins?)( (is |are )?(needed|required))?)?\W*$`)
-	noTable    = regexp.MustCompile(`(?i)^\W*no tables? (is |are )?(needed|required)\W*$`) // says what it is about without a label
-	noFilter   = regexp.MustCompile(`(?i)^\W*(there (is|are) )?(none|n/?a|no (filters?|where( clause)?|conditions?)( conditions?)?( (is|are))?( needed| required| necessary)?)\W*$`)
-	whereLabel = regexp.MustCompile(`(?i)^(?:(?:where|filters?|conditions?)(?: (?:clause|conditions?))?\s*:\s*)?(?:where\s+)?`)
+	// says what it is about without a label
+	noTable  = regexp.MustCompile(`(?i)^\W*no tables? (is |are )?(needed|required)\W*$`)
+	noFilter = regexp.MustCompile(
+		`(?i)^\W*(there (is|are) )?(none|n/?a|no (filters?|where( clause)?|conditions?)( conditions?)?( (is|are))?( needed| required| necessary)?)\W*$`)
+	whereLabel = regexp.MustCompile(
+		`(?i)^(?:(?:where|filters?|conditions?)(?: (?:clause|conditions?))?\s*:\s*)?(?:where\s+)?`)
 )
 
 // readScope reads a reply of the form

@@ -25,14 +25,16 @@ type Phase struct {
 	Phase string `json:"phase"` // "scope", "filter", "projection"
 	Valid bool   `json:"valid"` // the next phase can use the result
 
-	Samples          int            `json:"samples"`            // samples that count
-	Flagged          int            `json:"flagged"`            // samples without a vote, including failed ones
-	UniqueSignatures int            `json:"unique_signatures"`  // different answers among the votes
-	Clusters         []vote.Cluster `json:"clusters,omitempty"` // most votes first; Key is the answer as text, Members are samples
+	Samples          int `json:"samples"`           // samples that count
+	Flagged          int `json:"flagged"`           // samples without a vote, including failed ones
+	UniqueSignatures int `json:"unique_signatures"` // different answers among the votes
+	// most votes first; Key is the answer as text, Members are samples
+	Clusters []vote.Cluster `json:"clusters,omitempty"`
 
 	Winner string  `json:"winner,omitempty"` // the answer as text, or as SQL
 	Share  float64 `json:"share"`            // the winner's share of the votes, in 0..1
-	Stop   string  `json:"stop,omitempty"`   // why sampling ended: "decided", "all sampled", "all failed", "budget", "skipped"
+	// why sampling ended: "decided", "all sampled", "all failed", "budget", "skipped"
+	Stop string `json:"stop,omitempty"`
 
 	// Fallback is the reason why the phase has no result: "scope_invalid" (no set of tables that can be joined had
 	// votes), "quorum" (too few replies voted), "budget" (too few calls were left).
@@ -46,8 +48,9 @@ type Phase struct {
 type flag struct {
 	Sample int `json:"sample"` // index of the sample
 	// Reason is "format" (not what was asked for), "unknown-name" (a table or column that does not exist, or
-	// is not among the agreed tables), "too-long" (more tokens than an answer of its kind needs), "truncated" (cut at the token limit), "refusal" (the model declined, or its
-	// provider held the reply back), "not-utf8" or "failed"; in "projection" what the examiner says.
+	// is not among the agreed tables), "too-long" (more tokens than an answer of its kind needs), "truncated" (cut at the
+	// token limit), "refusal" (the model declined, or its provider held the reply back), "not-utf8" or "failed"; in
+	// "projection" what the examiner says.
 	Reason string `json:"reason"`
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 )
 
-// TestMAKERRequests: our first sample of each phase is greedy, the published ones all have one temperature and go out as they are.
+// TestMAKERRequests: our first sample of each phase is greedy, the published ones all have one temperature and go out
+// as they are.
 func TestMAKERRequests(t *testing.T) {
 	for _, tt := range []struct {
 		reason    string
@@ -25,7 +26,8 @@ func TestMAKERRequests(t *testing.T) {
 		for _, req := range script.Requests() {
 			greedy := *req.Temperature == 0
 			if want := !tt.published && req.Sample == first[req.Purpose]; greedy != want || req.Plain != tt.published {
-				t.Errorf("%s: sample %d of %s: temperature %v, plain %v", tt.reason, req.Sample, req.Purpose, *req.Temperature, req.Plain)
+				t.Errorf("%s: sample %d of %s: temperature %v, plain %v", tt.reason, req.Sample, req.Purpose, *req.Temperature,
+					req.Plain)
 			}
 		}
 	}

@@ -184,8 +184,8 @@ func usualJoins(members []reading[tableScope]) []schema.Join {
 	return sets[count.Leader().Key]
 }
 
-// refusal is why the engine does not take a statement of a phase; nil: it does. The error says that the engine could not
-// be asked.
+// refusal is why the engine does not take a statement of a phase; nil: it does. The error says that the engine could
+// not be asked.
 func (r *run) refusal(ctx context.Context, phase, sql string) (refused, err error) {
 	if known, ok := r.explained.Load(sql); ok {
 		return known.(verdict).refused, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/texttosql/texttosql/schema"
 )
 
-// maxValueRunes is the longest text that REp shows as a value. A longer one is left out, because a value that was cut matches
-// nothing.
+// maxValueRunes is the longest text that REp shows as a value. A longer one is left out, because a value that was cut
+// matches nothing.
 const maxValueRunes = 40
 
 // form is the description of a database as REp has it: lines of each section, comments all of them.
@@ -44,7 +44,8 @@ func (f *form) add(s *schema.Schema, t *schema.Table, sample schema.Sample) {
 	f.values = append(f.values, name+"("+strings.Join(values, ",")+")")
 	for _, k := range t.ForeignKeys {
 		if to, ok := s.Lookup(cmp.Or(k.RefSchema, t.Schema), k.RefTable); ok {
-			f.keys = append(f.keys, name+"("+f.list(k.Columns)+") REFERENCES "+to.TableName().Quoted(f.names)+"("+f.list(k.RefColumns)+")")
+			f.keys = append(f.keys, name+"("+f.list(k.Columns)+") REFERENCES "+to.TableName().Quoted(f.names)+"("+
+				f.list(k.RefColumns)+")")
 		}
 	}
 }
@@ -94,8 +95,8 @@ func about(c schema.Column) string {
 	return strings.Join(notes, "; ")
 }
 
-// plainType is a declared type where nothing in it could be taken for another part of the line; "" where it could. SQLite
-// takes any words for a type.
+// plainType is a declared type where nothing in it could be taken for another part of the line; "" where it could.
+// SQLite takes any words for a type.
 func plainType(declared string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (),"
 	text := prompttext.Comment(declared)
@@ -132,8 +133,8 @@ func section(head string, lines []string, sep, end string) string {
 	return head + "#\n# " + strings.Join(lines, sep) + end + "#\n"
 }
 
-// describe writes s in at most so many bytes, if it can: it loses the values of the table whose values take most, then of the
-// next.
+// describe writes s in at most so many bytes, if it can: it loses the values of the table whose values take most, then
+// of the next.
 func (f *form) describe(s *schema.Schema, engine string, samples []schema.Sample, most int) (out schema.Rendering) {
 	bare := form{names: f.names}
 	for i := range s.Tables {
@@ -159,7 +160,8 @@ func (f *form) describe(s *schema.Schema, engine string, samples []schema.Sample
 		}
 		size -= saved(i)
 		f.values[i] = bare.values[i]
-		out.Reduced = append(out.Reduced, schema.Reduction{Table: s.Tables[i].TableName(), Step: "no_examples", OnlyValues: true})
+		out.Reduced = append(out.Reduced, schema.Reduction{Table: s.Tables[i].TableName(), Step: "no_examples",
+			OnlyValues: true})
 	}
 	out.Text = f.write(engine)
 	out.Tokens, out.OverBudget = prompttext.EstimateTokens(out.Text), size > most

@@ -135,7 +135,8 @@ func (p Strategy) Generate(ctx context.Context, env *strategy.Env, t strategy.Ta
 	out.Links, out.Notes = first.links, append(first.notes, out.Notes...)
 	if errors.Is(err, strategy.ErrNoCandidate) && first.candidate.SQL != "" && first.candidate.Rejected == "" {
 		err = p.fallBack(ctx, env, first, out, err)
-	} else if err == nil && out.Ballot.Sampled+out.Ballot.Missing == 1 && len(env.Models) > 1 { // one of several samples has its warning
+		// one of several samples has its warning
+	} else if err == nil && out.Ballot.Sampled+out.Ballot.Missing == 1 && len(env.Models) > 1 {
 		out.Warn(ctx, "one-voter", "only one model has a vote: nothing confirms the answer")
 	}
 	first.report.Statements = examiner.Statements()
@@ -165,8 +166,9 @@ func (p Strategy) Pipeline(env *strategy.Env) strategy.Pipeline {
 	return strategy.Pipeline{
 		Linker:   l,
 		Prompter: p.Prompter,
-		Sampler:  strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512), Plain: p.Prompter.published},
-		Voter:    majority,
+		Sampler: strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512),
+			Plain: p.Prompter.published},
+		Voter: majority,
 	}
 }
 
@@ -183,7 +185,8 @@ func (p Strategy) plain(m llm.Model) llm.Model {
 
 // fallBack makes the PreSQL the answer. none is the error without an answer; it stays where the PreSQL has nothing to
 // be compared by.
-func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstRound, out *strategy.Outcome, none error) error {
+func (p Strategy) fallBack(ctx context.Context, env *strategy.Env, first *firstRound, out *strategy.Outcome,
+	none error) error {
 	ballot, err := vote.Majority{Key: env.Key(), Prior: 1}.Count([]vote.Candidate{first.candidate})
 	if err != nil {
 		first.report.Rejected = err.Error()
@@ -211,7 +214,8 @@ type firstRound struct {
 }
 
 // first asks for the PreSQL and links what it reads.
-func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Checker) (*firstRound, error) {
+func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
+	examiner *strategy.Checker) (*firstRound, error) {
 	ctx, span := trace.Start(ctx, "round 1")
 	defer span.End()
 	var fitted strategy.Outcome
@@ -239,14 +243,16 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	l.Analyze = examiner.Analyze
 	in := env.LinkerInput(t, env.Schema)
 
-	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables), FullTokens: promptTokens(full)}}
+	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables),
+		FullTokens: promptTokens(full)}}
 	switch {
 	case len(env.Models) == 1 && t.Samples > 1:
 		f.notes = append(f.notes, "one model: its samples vote, and no other model confirms them")
 	case len(env.Models) == 1:
 		f.notes = append(f.notes, "one model was asked once: there was no vote")
 	}
-	if pool := cmp.Or(p.Prompter.Exemplars.Pool, env.Exemplars); p.Prompter.Exemplars.K >= 0 && (pool == nil || len(pool.Pairs) == 0) {
+	if pool := cmp.Or(p.Prompter.Exemplars.Pool, env.Exemplars); p.Prompter.Exemplars.K >= 0 &&
+		(pool == nil || len(pool.Pairs) == 0) {
 		f.notes = append(f.notes, "no pool of exemplars: the prompts show no solved question (zero-shot)")
 	}
 	f.draft, f.reply, err = l.Draft(ctx, in, 0)
@@ -269,7 +275,9 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		span.Set("sql", trace.PrivateSQL.Secret(f.draft))
 	}
 	if f.links = (schema.Links{Whole: true}); !failed {
-		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) { return l.Read(ctx, in, f.draft) })
+		read := linker.Func(func(ctx context.Context, in linker.Input) (schema.Links, error) {
+			return l.Read(ctx, in, f.draft)
+		})
 		if f.links, err = (linker.Conversation{Linker: read}).Link(ctx, in); err != nil {
 			return nil, err
 		}
@@ -284,7 +292,8 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	})
 	again := p.Prompter
 	again.Exemplars.Draft = f.draft
-	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema, Links: fitted.Links}); err != nil {
+	if f.prompt, err = again.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: f.schema,
+		Links: fitted.Links}); err != nil {
 		return nil, err
 	}
 	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
@@ -296,13 +305,15 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 
 // second samples from the voters and counts. A panel comes first, the other models only where nobody of the panel has a
 // vote.
-func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Checker, first *firstRound, v voters) (*strategy.Outcome, error) {
+func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task, examiner *strategy.Checker,
+	first *firstRound, v voters) (*strategy.Outcome, error) {
 	ctx, span := trace.Start(ctx, "round 2")
 	defer span.End()
 	n := max(t.Samples, 1)
 	pipeline := p.Pipeline(env)
 	pipeline.Linker, pipeline.Examiner, pipeline.Sampler.Samples = nil, examiner, n*v.panel
-	pipeline.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message, error) {
+	pipeline.Prompter = strategy.PrompterFunc(func(context.Context, *strategy.Env, strategy.PromptInput) ([]llm.Message,
+		error) {
 		return first.prompt, nil
 	})
 	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1, Weight: v.weight}
@@ -322,7 +333,8 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 	// The others vote as equals: the panel's weights do not know them.
 	others := len(v.models) - v.panel
 	pipeline.Voter = vote.Majority{Key: env.Key(), Prior: 1}
-	// Sample i goes to model i modulo their number: the first one after the panel's samples that goes to the first of them.
+	// Sample i goes to model i modulo their number: the first one after the panel's samples that goes to the first of
+	// them.
 	pipeline.Sampler.Offset = (n*v.panel + others - 1) / others * others
 	round.Models = p.guarded(env, first, v.models[v.panel:])
 	first.report.Asked = v.names

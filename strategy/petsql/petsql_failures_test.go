@@ -24,8 +24,10 @@ import (
 func TestPETSQLReplies(t *testing.T) {
 	for _, tt := range []struct{ reply, want, why string }{
 		{"SELECT name FROM customers</s>", "SELECT name FROM customers", "the mark goes, not the letter before it"},
-		{"WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH begins a statement"},
-		{"SELECT name FROM customers WHERE name <> '#;~~'", "SELECT name FROM customers WHERE name <> '#;~~'", "a literal is not cut"},
+		{"WITH x AS (SELECT name FROM customers) SELECT name FROM x",
+			"WITH x AS (SELECT name FROM customers) SELECT name FROM x", "WITH begins a statement"},
+		{"SELECT name FROM customers WHERE name <> '#;~~'", "SELECT name FROM customers WHERE name <> '#;~~'",
+			"a literal is not cut"},
 		{"name FROM customers", "", "a list of columns is no statement"},
 	} {
 		a, _ := petModel("a", tt.reply, tt.reply)
@@ -51,7 +53,8 @@ func TestPETSQLHangs(t *testing.T) {
 		b = llm.Chain(b, llmtest.Latency{Fixed: time.Hour}.Middleware())
 		env.Models = []llm.Model{a, b}
 		start := time.Now()
-		out, err := petsql.Strategy{PerModelTimeout: 5 * time.Second, Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
+		out, err := petsql.Strategy{PerModelTimeout: 5 * time.Second,
+			Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
 			strategy.Task{Question: petQuestion})
 		if err != nil || out.SQL != petUSA {
 			t.Fatalf("got %v, %v", out, err)
@@ -64,7 +67,8 @@ func TestPETSQLHangs(t *testing.T) {
 		}
 		// And when it is the first model: round 1 goes on without links.
 		env.Models = []llm.Model{b, a}
-		out, err = petsql.Strategy{PerModelTimeout: 5 * time.Second, Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
+		out, err = petsql.Strategy{PerModelTimeout: 5 * time.Second,
+			Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(t.Context(), &env,
 			strategy.Task{Question: petQuestion})
 		if err != nil || out.SQL != petUSA || reportOf(out).Shown != 2 {
 			t.Errorf("first model: got %v, %v", out, err)
@@ -83,7 +87,8 @@ func TestPETSQLCancelled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := petsql.Strategy{Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(ctx, &env, strategy.Task{Question: petQuestion})
+		_, err := petsql.Strategy{Prompter: petsql.REp{Without: petsql.Parts{Values: true}}}.Generate(ctx, &env,
+			strategy.Task{Question: petQuestion})
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 1100*time.Millisecond {
 			t.Errorf("got %v after %v", err, time.Since(start))
 		}
@@ -107,7 +112,8 @@ func TestPETSQLValidate(t *testing.T) {
 		{"no models", petsql.Strategy{}, nil, "no model"},
 		{"two models of one name", petsql.Strategy{}, []llm.Model{a, twin}, `2 models are called "a"`},
 		{"unknown grade", petsql.Strategy{Panel: panel("simple", weights(1))}, []llm.Model{a}, `grade "simple"`},
-		{"missing model", petsql.Strategy{Panel: panel("easy", &petsql.Weights{Of: map[string]float64{"z": 1}})}, []llm.Model{a}, `model "z"`},
+		{"missing model", petsql.Strategy{Panel: panel("easy", &petsql.Weights{Of: map[string]float64{"z": 1}})},
+			[]llm.Model{a}, `model "z"`},
 		{"weight 0", petsql.Strategy{Weights: weights(0)}, []llm.Model{a}, `model "a"`},
 		{"weight below 0", petsql.Strategy{Weights: weights(-1)}, []llm.Model{a}, `model "a"`},
 		{"weight NaN", petsql.Strategy{Weights: weights(math.NaN())}, []llm.Model{a}, `model "a"`},
@@ -118,7 +124,8 @@ func TestPETSQLValidate(t *testing.T) {
 		{"top_p below 0", petsql.Strategy{TopP: -0.1}, []llm.Model{a}, "Strategy.TopP is -0.1"},
 		{"top_p above 1", petsql.Strategy{TopP: 1.1}, []llm.Model{a}, "Strategy.TopP is 1.1"},
 		{"values", petsql.Strategy{Prompter: petsql.REp{Values: -1}}, []llm.Model{a}, "Prompter.Values is -1"},
-		{"tokens of the prompt", petsql.Strategy{Prompter: petsql.REp{MaxTokens: -1}}, []llm.Model{a}, "Prompter.MaxTokens is -1"},
+		{"tokens of the prompt", petsql.Strategy{Prompter: petsql.REp{MaxTokens: -1}}, []llm.Model{a},
+			"Prompter.MaxTokens is -1"},
 	} {
 		env := strategytest.ShopEnv(t, nil)
 		env.Models = tt.models
@@ -131,7 +138,8 @@ func TestPETSQLValidate(t *testing.T) {
 
 // TestPETSQLValidateBounds: numbers without an upper bound may be large, and one with a bound may be at it.
 func TestPETSQLValidateBounds(t *testing.T) {
-	large := petsql.Strategy{PerModelTimeout: time.Hour, MaxTokens: 99_999, TopP: 1, Prompter: petsql.REp{Values: 999, MaxTokens: 999_999}}
+	large := petsql.Strategy{PerModelTimeout: time.Hour, MaxTokens: 99_999, TopP: 1,
+		Prompter: petsql.REp{Values: 999, MaxTokens: 999_999}}
 	if err := large.Validate(9); err != nil {
 		t.Error(err)
 	}
@@ -145,7 +153,8 @@ func TestPETSQLValidateOrder(t *testing.T) {
 	}
 	for range 50 {
 		err := petsql.Strategy{Panel: &petsql.Panel{Grades: wrong}}.Validate(1)
-		if order := regexp.MustCompile(`grade "(.)"`).FindAllString(fmt.Sprint(err), -1); !slices.IsSorted(order) || len(order) != 4 {
+		if order := regexp.MustCompile(`grade "(.)"`).FindAllString(fmt.Sprint(err), -1); !slices.IsSorted(order) ||
+			len(order) != 4 {
 			t.Fatalf("got %q of %v", order, err)
 		}
 	}

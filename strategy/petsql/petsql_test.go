@@ -69,82 +69,104 @@ func TestPETSQL(t *testing.T) {
 		why      string
 	}{
 		{
-			"majority", petUSA, [3]string{petUSA, petAll, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "", "",
+			"majority", petUSA, [3]string{petUSA, petAll, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1,
+			"", "",
 			"equal results are equal votes; 1 + models calls",
 		},
 		{
-			"tie goes to the first model", petUSA, [3]string{petAll, petUSA, petNothing}, petsql.Strategy{}, 0, petAll, [3]int{2, 1, 1}, false, 1, "", "",
+			"tie goes to the first model", petUSA, [3]string{petAll, petUSA, petNothing}, petsql.Strategy{}, 0, petAll,
+			[3]int{2, 1, 1}, false, 1, "", "",
 			"order of the models",
 		},
 		{
-			"weights", petUSA, [3]string{petAll, petAll, petUSA}, petsql.Strategy{Weights: &petsql.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
+			"weights", petUSA, [3]string{petAll, petAll, petUSA},
+			petsql.Strategy{Weights: &petsql.Weights{Of: map[string]float64{"a": .3, "b": .3, "c": .9}}},
 			0, petUSA, [3]int{2, 1, 1}, false, 1, "", "", "the sum of weights decides",
 		},
 		{
-			"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "provider-failed", "",
+			"one fails", petUSA, [3]string{petUSA, "", petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1,
+			"provider-failed", "",
 			"only its own vote is lost",
 		},
 		{
-			"first fails in round 2", petUSA, [3]string{"", petUSAToo, petUSAToo}, petsql.Strategy{}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1,
+			"first fails in round 2", petUSA, [3]string{"", petUSAToo, petUSAToo}, petsql.Strategy{}, 0, petUSAToo,
+			[3]int{2, 1, 1}, false, 1,
 			"provider-failed", "", "the same for the first",
 		},
 		{
-			"two fail", petUSA, [3]string{petUSA, "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1, "provider-failed one-voter", "",
+			"two fail", petUSA, [3]string{petUSA, "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 1,
+			"provider-failed one-voter", "",
 			"an answer, with warnings",
 		},
-		{"all fail", petUSA, [3]string{"", "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1, "presql-only", "", "the PreSQL is the answer"},
+		{"all fail", petUSA, [3]string{"", "", ""}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1, "presql-only", "",
+			"the PreSQL is the answer"},
 		{
-			"all rejected", petUSA, [3]string{petNothing, "SELECT x FROM y", petNothing}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, true, 1,
+			"all rejected", petUSA, [3]string{petNothing, "SELECT x FROM y", petNothing}, petsql.Strategy{}, 0, petUSA,
+			[3]int{2, 1, 1}, true, 1,
 			"presql-only", "", "the same for rejected statements",
 		},
 		{
-			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "", [3]int{2, 1, 1}, false, 1, "provider-failed",
+			"all fail, PreSQL too", "SELECT x FROM customers", [3]string{"", petNothing, ""}, petsql.Strategy{}, 0, "",
+			[3]int{2, 1, 1}, false, 1, "provider-failed",
 			"no candidate\nmodel a: \na is down\nmodel c: ", "every cause",
 		},
-		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2, "no-links", "", "the whole schema"},
+		{"round 1 fails", "", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1}, false, 2,
+			"no-links", "", "the whole schema"},
 		{
-			"prose in round 1", petNothing, [3]string{petUSA, petUSA, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2, "no-links", "",
+			"prose in round 1", petNothing, [3]string{petUSA, petUSA, petUSAToo}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1},
+			false, 2, "no-links", "",
 			"the whole schema; its prompt is equal, so the first model is not asked again",
 		},
 		{
-			"whole schema read", "SELECT 1 FROM customers, orders", [3]string{petAll, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{1, 1, 1}, false, 2,
+			"whole schema read", "SELECT 1 FROM customers, orders", [3]string{petAll, petUSA, petUSA}, petsql.Strategy{}, 0,
+			petUSA, [3]int{1, 1, 1}, false, 2,
 			"", "", "equal prompts: one call less",
 		},
 		{
-			"statement outside of the links", "SELECT total FROM orders", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{}, 0, petUSA, [3]int{2, 1, 1},
+			"statement outside of the links", "SELECT total FROM orders", [3]string{petUSA, petUSA, petUSA}, petsql.Strategy{},
+			0, petUSA, [3]int{2, 1, 1},
 			false, 1, "", "", "the engine decides what may be read",
 		},
 		{
-			"panel", petUSA, [3]string{petAll, petUSA, petUSAToo}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1}, false, 1, "", "",
+			"panel", petUSA, [3]string{petAll, petUSA, petUSAToo}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1},
+			false, 1, "", "",
 			"only the panel of the grade is called",
 		},
 		{
-			"panel fails", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 0, petUSAToo, [3]int{2, 1, 1}, false, 1,
+			"panel fails", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 0, petUSAToo,
+			[3]int{2, 1, 1}, false, 1,
 			"one-voter provider-failed", "", "then the others are",
 		},
 		{
-			"panel and others fail", "SELECT count(*) FROM customers WHERE x", [3]string{"", "", petNothing}, petsql.Strategy{Panel: panel}, 0, "",
+			"panel and others fail", "SELECT count(*) FROM customers WHERE x", [3]string{"", "", petNothing},
+			petsql.Strategy{Panel: panel}, 0, "",
 			[3]int{2, 1, 1}, false, 1, "provider-failed", "model b: \nmodel a: ", "every cause of both",
 		},
 		{
-			"grade without a panel", "SELECT count(*) FROM customers WHERE id IN (SELECT customer_id FROM orders WHERE total > 1 AND id > 2)",
-			[3]string{petUSA, petUSA, petUSA}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1}, false, 2, "", "", "everyone votes",
+			"grade without a panel", "SELECT count(*) FROM customers WHERE id IN (SELECT customer_id FROM orders " +
+				"WHERE total > 1 AND id > 2)",
+			[3]string{petUSA, petUSA, petUSA}, petsql.Strategy{Panel: panel}, 0, petUSA, [3]int{1, 1, 1}, false, 2, "", "",
+			"everyone votes",
 		},
 		{
 			"panel names a missing model", petUSA, [3]string{petUSA, petUSA, petUSA},
-			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"z": 1}}}}}, 0, "", [3]int{1, 0, 0}, false, 0,
+			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"z": 1}}}}},
+			0, "", [3]int{1, 0, 0}, false, 0,
 			"", `model "z"`, "a wrong file is an error",
 		},
 		{
-			"panel fails, two samples each", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 2, petUSAToo, [3]int{3, 2, 2}, false, 1,
+			"panel fails, two samples each", petUSA, [3]string{petUSAToo, "", petNothing}, petsql.Strategy{Panel: panel}, 2,
+			petUSAToo, [3]int{3, 2, 2}, false, 1,
 			"provider-failed", "", "each of the others is asked as often as the panel",
 		},
 		{
 			"panel of one fails, two samples each", petUSA, [3]string{"", petUSAToo, petAll},
-			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"a": 1}}}}}, 2, petUSAToo, [3]int{3, 2, 2}, false, 1,
+			petsql.Strategy{Panel: &petsql.Panel{Grades: map[string]petsql.Weights{"easy": {Of: map[string]float64{"a": 1}}}}},
+			2, petUSAToo, [3]int{3, 2, 2}, false, 1,
 			"", "", "two others, two samples: the tie goes to the first of them",
 		},
-		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "", "", "n samples of each model"},
+		{"samples", petUSA, [3]string{petUSA, petAll, petUSA}, petsql.Strategy{}, 2, petUSA, [3]int{3, 2, 2}, false, 1, "",
+			"", "n samples of each model"},
 	}
 	var told strings.Builder
 	for _, tt := range tests {
@@ -157,7 +179,8 @@ func TestPETSQL(t *testing.T) {
 			}
 			env := petEnv(t, models...)
 			root := trace.Tracer{}.New("test")
-			out, err := tt.preset.Generate(trace.NewContext(t.Context(), root), env, strategy.Task{Question: petQuestion, Samples: tt.samples})
+			out, err := tt.preset.Generate(trace.NewContext(t.Context(), root), env,
+				strategy.Task{Question: petQuestion, Samples: tt.samples})
 			root.End()
 			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.err != "" {
@@ -180,7 +203,8 @@ func TestPETSQL(t *testing.T) {
 				return
 			}
 			if reportOf(out).FellBack != tt.fallback || tt.shown > 0 && reportOf(out).Shown != tt.shown {
-				t.Errorf("fallback %v, %d tables shown; want %v, %d: %s", reportOf(out).FellBack, reportOf(out).Shown, tt.fallback, tt.shown, tt.why)
+				t.Errorf("fallback %v, %d tables shown; want %v, %d: %s", reportOf(out).FellBack, reportOf(out).Shown, tt.fallback,
+					tt.shown, tt.why)
 			}
 			var codes []string
 			for _, w := range root.Warnings() {
@@ -221,7 +245,8 @@ func TestPETSQLLinker(t *testing.T) {
 		if tt.linker.Model != nil {
 			tt.linker.Model = own
 		}
-		out, err := petsql.Strategy{Linker: tt.linker}.Generate(t.Context(), petEnv(t, a, b), strategy.Task{Question: petQuestion})
+		out, err := petsql.Strategy{Linker: tt.linker}.Generate(t.Context(), petEnv(t, a, b),
+			strategy.Task{Question: petQuestion})
 		if err != nil || len(script.Requests()) != tt.own || len(first.Requests()) != tt.first {
 			t.Errorf("%s: %d and %d calls, %+v, %v", tt.reason, len(script.Requests()), len(first.Requests()), out, err)
 		}
@@ -279,7 +304,8 @@ func TestPETSQLSchemas(t *testing.T) {
 		if err != nil || out.SQL != tt.sql || reportOf(out).Shown != tt.shown {
 			t.Errorf("%s: got %v, %v", tt.name, out, err)
 		}
-		if text := strategytest.Written(script.Requests()[0].Messages); tt.name == "self reference" && !strings.Contains(text, "# t(up) REFERENCES t(id)") {
+		if text := strategytest.Written(script.Requests()[0].Messages); tt.name == "self reference" &&
+			!strings.Contains(text, "# t(up) REFERENCES t(id)") {
 			t.Errorf("%s: no key in\n%s", tt.name, text)
 		}
 	}
@@ -289,7 +315,8 @@ func TestPETSQLSchemas(t *testing.T) {
 func TestPETSQLKeepsRows(t *testing.T) {
 	script := ""
 	for i := range 50 {
-		script += fmt.Sprintf("CREATE TABLE visit%c%c (a); INSERT INTO visit%[1]c%[2]c VALUES ('first');\n", 'a'+i/10, 'a'+i%10)
+		script += fmt.Sprintf("CREATE TABLE visit%c%c (a); INSERT INTO visit%[1]c%[2]c VALUES ('first');\n", 'a'+i/10,
+			'a'+i%10)
 	}
 	pool := strategytest.PoolOf(t, script)
 	a, model := petModel("a", "SELECT a FROM visitaa", "SELECT a FROM visitaa")
@@ -308,13 +335,14 @@ func TestPETSQLKeepsRows(t *testing.T) {
 
 // TestPETSQLDeterministic: the order in which models answer changes nothing.
 func TestPETSQLDeterministic(t *testing.T) {
-	strategytest.SameWhateverTheLatency(t, petsql.Strategy{}, strategytest.ShopEnv(t, nil), strategy.Task{Question: petQuestion}, func() (models []llm.Model) {
-		for i, name := range []string{"a", "b", "c"} {
-			m, _ := petModel(name, petUSA, []string{petAll, petUSA, petUSAToo}[i])
-			models = append(models, m)
-		}
-		return models
-	})
+	strategytest.SameWhateverTheLatency(t, petsql.Strategy{}, strategytest.ShopEnv(t, nil),
+		strategy.Task{Question: petQuestion}, func() (models []llm.Model) {
+			for i, name := range []string{"a", "b", "c"} {
+				m, _ := petModel(name, petUSA, []string{petAll, petUSA, petUSAToo}[i])
+				models = append(models, m)
+			}
+			return models
+		})
 }
 
 func ExampleStrategy() {
@@ -341,9 +369,10 @@ func ExampleStrategy() {
 
 func ExampleREp() {
 	env := strategytest.ExampleEnv(nil)
-	messages, err := petsql.REp{Without: petsql.Parts{Values: true}}.Prompt(context.Background(), env, strategy.PromptInput{
-		Task: strategy.Task{Question: "How many live in the USA?"}, Schema: env.Schema,
-	})
+	messages, err := petsql.REp{Without: petsql.Parts{Values: true}}.Prompt(context.Background(), env,
+		strategy.PromptInput{
+			Task: strategy.Task{Question: "How many live in the USA?"}, Schema: env.Schema,
+		})
 	fmt.Println(messages[1].Text)
 	fmt.Println(err)
 	// Output:
@@ -383,11 +412,14 @@ func TestPETSQLNotes(t *testing.T) {
 		preset petsql.Strategy
 		want   []string
 	}{
-		{"one model without exemplars", []string{"a"}, nil, petsql.Strategy{}, []string{"asked once: there was no vote", "zero-shot"}},
+		{"one model without exemplars", []string{"a"}, nil, petsql.Strategy{}, []string{"asked once: there was no vote",
+			"zero-shot"}},
 		{"one model", []string{"a"}, pool, petsql.Strategy{}, []string{"asked once: there was no vote"}},
 		{"an empty pool", []string{"a", "b"}, &memory.Pool{}, petsql.Strategy{}, []string{"zero-shot"}},
-		{"a pool of the prompter's own", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{Pool: pool}}}, nil},
-		{"no exemplars wanted", []string{"a", "b"}, nil, petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: -1}}}, nil},
+		{"a pool of the prompter's own", []string{"a", "b"}, nil,
+			petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{Pool: pool}}}, nil},
+		{"no exemplars wanted", []string{"a", "b"}, nil,
+			petsql.Strategy{Prompter: petsql.REp{Exemplars: memory.Similar{K: -1}}}, nil},
 	} {
 		var models []llm.Model
 		for _, name := range tt.models {
@@ -408,7 +440,8 @@ func TestPETSQLNotes(t *testing.T) {
 	}
 }
 
-// TestPETSQLDraftPicks: with Skeleton, round 2 shows the pairs whose SQL is built like the PreSQL; round 1 has none yet.
+// TestPETSQLDraftPicks: with Skeleton, round 2 shows the pairs whose SQL is built like the PreSQL; round 1 has none
+// yet.
 func TestPETSQLDraftPicks(t *testing.T) {
 	pairs := []memory.Exemplar{
 		{Question: "How many live in the UK?", SQL: "SELECT name FROM people ORDER BY age DESC LIMIT 1"},
@@ -421,12 +454,14 @@ func TestPETSQLDraftPicks(t *testing.T) {
 	}{
 		{"by the PreSQL", memory.Similar{K: 1, Skeleton: true}, 0, 1},
 		{"by the question", memory.Similar{K: 1}, 0, 0},
-		{"a draft of one's own is not round 2's", memory.Similar{K: 1, Skeleton: true, Draft: "SELECT count(*) FROM t WHERE a = 1"}, 1, 1},
+		{"a draft of one's own is not round 2's",
+			memory.Similar{K: 1, Skeleton: true, Draft: "SELECT count(*) FROM t WHERE a = 1"}, 1, 1},
 	} {
 		a, script := petModel("a", petUSA, petUSA)
 		env := petEnv(t, a)
 		env.Exemplars = &memory.Pool{Pairs: pairs}
-		testutil.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env, strategy.Task{Question: petQuestion}))(t)
+		testutil.Value((petsql.Strategy{Prompter: petsql.REp{Exemplars: tt.pick}}).Generate(t.Context(), env,
+			strategy.Task{Question: petQuestion}))(t)
 		for purpose, want := range map[string]int{"link": tt.link, "generate": tt.final} {
 			shown := strategytest.Written(script.RequestsFor(purpose)[0].Messages)
 			if !strings.Contains(shown, pairs[want].SQL) || strings.Contains(shown, pairs[1-want].SQL) {
@@ -447,7 +482,8 @@ func TestPETSQLSends(t *testing.T) {
 		{"ours", petsql.Strategy{}, 512, 512, 0},
 		{"the source's", petsql.Strategy{}.Published(), 200, 256, 0},
 		{"a caller's", petsql.Strategy{MaxTokens: 99, TopP: 0.9}.Published(), 99, 99, 0.9},
-		{"another for the PreSQL", petsql.Strategy{MaxTokens: 99, Linker: linker.PreSQL{MaxTokens: 50}}.Published(), 50, 99, 0},
+		{"another for the PreSQL", petsql.Strategy{MaxTokens: 99, Linker: linker.PreSQL{MaxTokens: 50}}.Published(), 50,
+			99, 0},
 	} {
 		a, script := petModel("a", petUSA, petUSA)
 		testutil.Value(tt.preset.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion}))(t)

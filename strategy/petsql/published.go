@@ -32,7 +32,8 @@ func (r REp) Published() REp {
 func publishedTask(engine string) (task, rule, tables, end string) {
 	engine = strings.ToLower(engine)
 	return "Answer the question by " + engine + " SQL query only and with no explanation.",
-		" You must minimize SQL execution time while ensuring correctness.", strings.ToUpper(engine[:1]) + engine[1:] + " SQL", " "
+		" You must minimize SQL execution time while ensuring correctness.", strings.ToUpper(engine[:1]) + engine[1:] +
+			" SQL", " "
 }
 
 // publishedValue writes a value as the source of REp does: a text bare, where it could not be taken for the end of the

@@ -55,7 +55,8 @@ type REp struct {
 // Prompt writes the messages. The error is ctx.Err(), or reports an input without a schema.
 func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
 	if in.Schema == nil {
-		return nil, &strategy.ConfigError{Field: "petsql: REp", Problem: "PromptInput.Schema is nil; give it Env.Schema, or a part of it"}
+		return nil, &strategy.ConfigError{Field: "petsql: REp",
+			Problem: "PromptInput.Schema is nil; give it Env.Schema, or a part of it"}
 	}
 	without, d := r.Without, env.DB.Language()
 	if r.published {
@@ -113,15 +114,16 @@ func (r REp) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptIn
 }
 
 // rows are those that values are taken from; none without values.
-func (r REp) rows(ctx context.Context, env *strategy.Env, shown *schema.Schema, without parts) ([]schema.Sample, error) {
+func (r REp) rows(ctx context.Context, env *strategy.Env, shown *schema.Schema, without parts) ([]schema.Sample,
+	error) {
 	if without.Values {
 		return nil, ctx.Err()
 	}
 	return env.Samples(ctx, shown, exec.SampleOptions{Rows: cmp.Or(r.Values, 3), Spread: true, Seed: uint64(env.Seed)})
 }
 
-// conversation writes how the database writes days, the corrections and the earlier questions of a task, as lines of their
-// own.
+// conversation writes how the database writes days, the corrections and the earlier questions of a task, as lines of
+// their own.
 func conversation(d sqltext.Dialect, t strategy.Task) (text string) {
 	if dates := prompttext.OneLine(t.Dates); dates != "" {
 		text = "### Dates in this database: " + dates + "\n"
@@ -130,7 +132,8 @@ func conversation(d sqltext.Dialect, t strategy.Task) (text string) {
 		text += "### Correction of the user, which holds for the answer: " + line + "\n"
 	}
 	if len(t.Earlier) > 0 {
-		text += "### Earlier questions of this conversation, which the question may refer to; if it is complete without them, it keeps none of their conditions:\n\n"
+		text += "### Earlier questions of this conversation, which the question may refer to; " +
+			"if it is complete without them, it keeps none of their conditions:\n\n"
 	}
 	for _, e := range t.Recent() {
 		text += "### " + prompttext.OneLine(e.Question) + "\n" + oneLineSQL(d, e.SQL) + "\n\n"

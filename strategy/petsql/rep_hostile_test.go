@@ -10,20 +10,22 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// TestREpSchemaHostile: no name, type or description leaves its line or ends a fence or a tag, and what cannot be shown is left
-// out.
+// TestREpSchemaHostile: no name, type or description leaves its line or ends a fence or a tag, and what cannot be shown
+// is left out.
 func TestREpSchemaHostile(t *testing.T) {
 	env := strategytest.EnvOf(t, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)", nil)
 	prompt := func(where, text string) string {
 		s := &schema.Schema{Tables: []schema.Table{{
-			Name: "t", PrimaryKey: []string{"a"}, Columns: []schema.Column{{Name: "a", Type: "INTEGER"}, {Name: "b", Type: "TEXT"}},
+			Name: "t", PrimaryKey: []string{"a"}, Columns: []schema.Column{{Name: "a", Type: "INTEGER"},
+				{Name: "b", Type: "TEXT"}},
 		}}}
 		table := &s.Tables[0]
 		switch where {
 		case "type":
 			table.Columns[1].Type = text
 		case "comment":
-			table.Description, table.Columns[0].Description, table.Columns[1].Title, table.Columns[1].Values = text, text, text, text
+			table.Description, table.Columns[0].Description, table.Columns[1].Title, table.Columns[1].Values = text, text, text,
+				text
 		case "column":
 			table.Columns[1].Name = text
 		case "table":

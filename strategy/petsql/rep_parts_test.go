@@ -15,8 +15,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/petsql"
 )
 
-// describedEnv has two tables with all that a prompt may say of them: keys of two columns, a reference out of sight, descriptions,
-// titles, a column marked sensitive, NULLs and equal values.
+// describedEnv has two tables with all that a prompt may say of them: keys of two columns, a reference out of sight,
+// descriptions, titles, a column marked sensitive, NULLs and equal values.
 func describedEnv(t *testing.T) (*strategy.Env, *schema.Schema) {
 	env := strategytest.EnvOf(t, `
 CREATE TABLE visits (shop INTEGER, day TEXT, guest TEXT, phone TEXT, note TEXT, PRIMARY KEY (shop, day), FOREIGN KEY (shop, day) REFERENCES shops(id, day));
@@ -24,7 +24,9 @@ CREATE TABLE shops (id INTEGER, day TEXT, owner INTEGER, PRIMARY KEY (id, day), 
 CREATE TABLE owners (id INTEGER PRIMARY KEY);
 INSERT INTO visits VALUES (1, 'Mo', 'Ann', '555', NULL), (2, 'Mo', 'Ann', '556', NULL), (3, 'Tu', 'Bo', '557', 'late');
 INSERT INTO shops VALUES (1, 'Mo', 7)`, nil)
-	s := env.Schema.Project(func(t *schema.Table) bool { return t.Name != "owners" }, func(*schema.Table, *schema.Column) bool { return true })
+	s := env.Schema.Project(func(t *schema.Table) bool {
+		return t.Name != "owners"
+	}, func(*schema.Table, *schema.Column) bool { return true })
 	for i := range s.Tables {
 		switch t := &s.Tables[i]; t.Name {
 		case "visits":
@@ -43,11 +45,13 @@ INSERT INTO shops VALUES (1, 'Mo', 7)`, nil)
 // TestREpParts: each part of a prompt stands in one place, and each setting leaves out its own part alone.
 func TestREpParts(t *testing.T) {
 	const (
-		visits   = "# visits(shop INTEGER, day TEXT, guest TEXT, phone TEXT, note TEXT, PRIMARY KEY (shop, day));\n"
-		shops    = "# shops(id INTEGER, day, owner INTEGER, PRIMARY KEY (id, day)).\n"
-		values   = `# visits(shop[1,2,3],day["Mo","Tu"],guest["Ann","Bo"],phone,note["late"]);` + "\n" + `# shops(id[1],day["Mo"],owner[7]).` + "\n"
+		visits = "# visits(shop INTEGER, day TEXT, guest TEXT, phone TEXT, note TEXT, PRIMARY KEY (shop, day));\n"
+		shops  = "# shops(id INTEGER, day, owner INTEGER, PRIMARY KEY (id, day)).\n"
+		values = `# visits(shop[1,2,3],day["Mo","Tu"],guest["Ann","Bo"],phone,note["late"]);` + "\n" +
+			`# shops(id[1],day["Mo"],owner[7]).` + "\n"
 		keys     = "# visits(shop, day) REFERENCES shops(id, day)\n"
-		comments = "# visits: one line a visit\n# visits.day: Weekday; Mo to Su\n# visits.guest: who came\n# visits.note: a remark\n"
+		comments = "# visits: one line a visit\n# visits.day: Weekday; Mo to Su\n# visits.guest: who came\n# visits.note: " +
+			"a remark\n"
 	)
 	task := strategy.Task{Question: "Who came?", Evidence: "a guest came"}
 	for _, tt := range []struct {
@@ -58,25 +62,35 @@ func TestREpParts(t *testing.T) {
 		not     []string
 	}{
 		{"everything; the sensitive phone has no values, and a reference out of sight is no key", petsql.Parts{}, nil,
-			[]string{visits + shops, values, keys, comments, "### External knowledge: a guest came\n"}, []string{"555", "owners", "not this one", "GUEST", "DROP"}},
-		{"no values", petsql.Parts{Values: true}, nil, []string{visits + shops, keys, comments}, []string{"### Sample values", "Ann"}},
-		{"no values in the whole Env", petsql.Parts{}, func(env *strategy.Env) { env.WithoutValues = true }, []string{visits + shops, keys, comments},
+			[]string{visits + shops, values, keys, comments, "### External knowledge: a guest came\n"},
+			[]string{"555", "owners", "not this one", "GUEST", "DROP"}},
+		{"no values", petsql.Parts{Values: true}, nil, []string{visits + shops, keys, comments},
 			[]string{"### Sample values", "Ann"}},
-		{"no foreign keys", petsql.Parts{ForeignKeys: true}, nil, []string{visits + shops, values, comments}, []string{"### Foreign keys", "REFERENCES"}},
-		{"no types", petsql.Parts{Types: true}, nil, []string{"# visits(shop, day, guest, phone, note, PRIMARY KEY (shop, day));\n", values, keys, comments},
+		{"no values in the whole Env", petsql.Parts{}, func(env *strategy.Env) {
+			env.WithoutValues = true
+		}, []string{visits + shops, keys, comments},
+			[]string{"### Sample values", "Ann"}},
+		{"no foreign keys", petsql.Parts{ForeignKeys: true}, nil, []string{visits + shops, values, comments},
+			[]string{"### Foreign keys", "REFERENCES"}},
+		{"no types", petsql.Parts{Types: true}, nil,
+			[]string{"# visits(shop, day, guest, phone, note, PRIMARY KEY (shop, day));\n", values, keys, comments},
 			[]string{"INTEGER"}},
 		{"no primary keys", petsql.Parts{Keys: true}, nil,
-			[]string{"# visits(shop INTEGER, day TEXT, guest TEXT, phone TEXT, note TEXT);\n# shops(id INTEGER, day, owner INTEGER).\n", values, keys, comments},
+			[]string{"# visits(shop INTEGER, day TEXT, guest TEXT, phone TEXT, note TEXT);\n# shops(id INTEGER, day, " +
+				"owner INTEGER).\n", values, keys, comments},
 			[]string{"PRIMARY"}},
-		{"no evidence", petsql.Parts{Evidence: true}, nil, []string{visits + shops, values, keys, comments}, []string{"### External knowledge", "a guest came"}},
-		{"no descriptions", petsql.Parts{Descriptions: true}, nil, []string{visits + shops, values, keys}, []string{"### Descriptions", "one line a visit",
-			"remark"}},
+		{"no evidence", petsql.Parts{Evidence: true}, nil, []string{visits + shops, values, keys, comments},
+			[]string{"### External knowledge", "a guest came"}},
+		{"no descriptions", petsql.Parts{Descriptions: true}, nil, []string{visits + shops, values, keys},
+			[]string{"### Descriptions", "one line a visit",
+				"remark"}},
 	} {
 		env, s := describedEnv(t)
 		if tt.edit != nil {
 			tt.edit(env)
 		}
-		messages := testutil.Value((petsql.REp{Without: tt.without}).Prompt(t.Context(), env, strategy.PromptInput{Task: task, Schema: s}))(t)
+		messages := testutil.Value((petsql.REp{Without: tt.without}).Prompt(t.Context(), env,
+			strategy.PromptInput{Task: task, Schema: s}))(t)
 		text := messages[1].Text
 		for _, part := range tt.has {
 			if strings.Count(text, part) != 1 {
@@ -91,11 +105,13 @@ func TestREpParts(t *testing.T) {
 	}
 }
 
-// TestREpConversation: dates, corrections, and earlier questions with their statements on one line, before the question.
+// TestREpConversation: dates, corrections, and earlier questions with their statements on one line, before the
+// question.
 func TestREpConversation(t *testing.T) {
 	env, s := describedEnv(t)
-	task := strategy.Task{Question: "And Bo?", Dates: "as Mo or Tu", Corrections: []session.Correction{{Kind: "natural_language", Text: "Use visits"}},
-		Earlier: []session.PreviousTurn{{Question: "When did\nAnn come?", SQL: "SELECT day -- which\nFROM visits;"}}}
+	task := strategy.Task{Question: "And Bo?", Dates: "as Mo or Tu",
+		Corrections: []session.Correction{{Kind: "natural_language", Text: "Use visits"}},
+		Earlier:     []session.PreviousTurn{{Question: "When did\nAnn come?", SQL: "SELECT day -- which\nFROM visits;"}}}
 	for _, tt := range []struct {
 		reason string
 		rep    petsql.REp
@@ -107,7 +123,8 @@ func TestREpConversation(t *testing.T) {
 			t.Errorf("%s: dates in\n%s", tt.reason, text)
 		}
 		at := -1
-		for _, part := range []string{"Use visits", "### When did Ann come?\nSELECT day FROM visits\n\n", "### Question: And Bo?\n"} {
+		for _, part := range []string{"Use visits", "### When did Ann come?\nSELECT day FROM visits\n\n",
+			"### Question: And Bo?\n"} {
 			next := strings.Index(text, part)
 			if next <= at || strings.Count(text, part) != 1 {
 				t.Errorf("%s: %q is not in its place in\n%s", tt.reason, part, text)
@@ -120,7 +137,8 @@ func TestREpConversation(t *testing.T) {
 // TestREpRoom: exemplars fill the room up to the last byte, in their order, and the widest values go first.
 func TestREpRoom(t *testing.T) {
 	env, s := describedEnv(t)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "Who is first?", SQL: "SELECT 1"}, {Question: "Who is second?", SQL: "SELECT 2"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "Who is first?", SQL: "SELECT 1"},
+		{Question: "Who is second?", SQL: "SELECT 2"}}}
 	at := func(tokens int) string {
 		in := strategy.PromptInput{Task: strategy.Task{Question: "Who came?"}, Schema: s}
 		messages := testutil.Value((petsql.REp{MaxTokens: tokens}).Prompt(t.Context(), env, in))(t)
@@ -147,7 +165,8 @@ func TestREpTypes(t *testing.T) {
 		{"too long", strings.Repeat("x", 41), ""}, {"none", "", ""}, {"a part of another line", "int; #", ""},
 	} {
 		s := &schema.Schema{Tables: []schema.Table{{Name: "t", Columns: []schema.Column{{Name: "a", Type: tt.declared}}}}}
-		messages := testutil.Value((petsql.REp{}).Prompt(t.Context(), env, strategy.PromptInput{Task: strategy.Task{Question: "?"}, Schema: s}))(t)
+		messages := testutil.Value((petsql.REp{}).Prompt(t.Context(), env,
+			strategy.PromptInput{Task: strategy.Task{Question: "?"}, Schema: s}))(t)
 		if !strings.Contains(messages[1].Text, "# t(a"+tt.shown+").\n") {
 			t.Errorf("%s: in\n%s", tt.reason, messages[1].Text)
 		}

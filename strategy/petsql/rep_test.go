@@ -33,7 +33,8 @@ INSERT INTO concert VALUES (1,'Auditions','1','2014'),(2,'Super bootcamp','2','2
 // TestREp writes each part once and leaves it out once.
 func TestREp(t *testing.T) {
 	env := strategytest.EnvOf(t, concertSQL, nil)
-	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many shops are there?", SQL: "SELECT count(*) -- all\nFROM shop;"}}}
+	env.Exemplars = &memory.Pool{Pairs: []memory.Exemplar{{Question: "How many shops are there?",
+		SQL: "SELECT count(*) -- all\nFROM shop;"}}}
 	task := strategy.Task{Question: "How many concerts were there\nin 2014?", Evidence: "a concert has one year"}
 	var b strings.Builder
 	for _, v := range []struct {
@@ -162,13 +163,15 @@ func TestREpContext(t *testing.T) {
 	}
 }
 
-// TestREpWithoutSchema: a prompt of no schema is an error that says what to give, and of no exemplars a prompt without them.
+// TestREpWithoutSchema: a prompt of no schema is an error that says what to give, and of no exemplars a prompt without
+// them.
 func TestREpWithoutSchema(t *testing.T) {
 	env := strategytest.EnvOf(t, concertSQL, nil)
 	env.Exemplars = nil
 	in := strategy.PromptInput{Task: strategy.Task{Question: "How many?"}}
 	var bad *strategy.ConfigError
-	if _, err := (petsql.REp{}).Prompt(t.Context(), env, in); !errors.As(err, &bad) || bad.Field != "petsql: REp" || !strings.Contains(bad.Problem, "Env.Schema") {
+	if _, err := (petsql.REp{}).Prompt(t.Context(), env, in); !errors.As(err, &bad) || bad.Field != "petsql: REp" ||
+		!strings.Contains(bad.Problem, "Env.Schema") {
 		t.Errorf("%v", err)
 	}
 	in.Schema = env.LinkerInput(in.Task, nil).Schema

@@ -20,7 +20,8 @@ func TestREpTokens(t *testing.T) {
 	for _, tables := range []int{20, 200} {
 		var script strings.Builder
 		for i := range tables {
-			fmt.Fprintf(&script, "CREATE TABLE thing%d (id INTEGER PRIMARY KEY, name TEXT, amount REAL, before_id INTEGER REFERENCES thing%d(id));\n", i, max(i-1, 0))
+			fmt.Fprintf(&script, "CREATE TABLE thing%d (id INTEGER PRIMARY KEY, name TEXT, amount REAL, "+
+				"before_id INTEGER REFERENCES thing%d(id));\n", i, max(i-1, 0))
 			fmt.Fprintf(&script, "INSERT INTO thing%d VALUES (1, 'one', 1.5, 1), (2, 'two', 2.5, 1), (3, 'three', 3.5, 2);\n", i)
 		}
 		env := strategytest.EnvOf(t, script.String(), nil)
@@ -33,11 +34,13 @@ func TestREpTokens(t *testing.T) {
 			}
 			return n
 		}
-		links := testutil.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema, DB: env.DB},
+		links := testutil.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema,
+			DB: env.DB},
 			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id"))(t)
 		small, _ := env.Schema.Restrict(links)
 		full, linked := length(petsql.REp{}, env.Schema), length(petsql.REp{}, small)
-		t.Logf("%d tables: %d tokens, linked to %d tables %d tokens, %.0f %% saved", tables, full, len(small.Tables), linked, 100*(1-float64(linked)/float64(full)))
+		t.Logf("%d tables: %d tokens, linked to %d tables %d tokens, %.0f %% saved", tables, full, len(small.Tables), linked,
+			100*(1-float64(linked)/float64(full)))
 		if linked*4 > full {
 			t.Errorf("%d tables: %d of %d tokens are left", tables, linked, full)
 		}

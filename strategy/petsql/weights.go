@@ -57,7 +57,8 @@ func (w Weights) Validate() error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(w.Of)) {
 		if x := w.Of[name]; !(x > 0 && x <= greatestWeight) {
-			errs = append(errs, fmt.Errorf("petsql: weight %v of model %q is not a number above 0, up to %v", x, name, greatestWeight))
+			errs = append(errs, fmt.Errorf("petsql: weight %v of model %q is not a number above 0, up to %v", x, name,
+				greatestWeight))
 		}
 	}
 	return errors.Join(errs...)

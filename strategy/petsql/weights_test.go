@@ -68,7 +68,8 @@ func TestPanelFromLabels(t *testing.T) {
 	}
 	w := p.Weight("hard")
 	if w(vote.Candidate{Model: "small"}) != 0 || !(w(vote.Candidate{Model: "odd"}) > w(vote.Candidate{Model: "big"})) {
-		t.Errorf("weights on hard: small %v, odd %v, big %v", w(vote.Candidate{Model: "small"}), w(vote.Candidate{Model: "odd"}), w(vote.Candidate{Model: "big"}))
+		t.Errorf("weights on hard: small %v, odd %v, big %v", w(vote.Candidate{Model: "small"}),
+			w(vote.Candidate{Model: "odd"}), w(vote.Candidate{Model: "big"}))
 	}
 	if got := (Panel{}).FromLabels(0, records).Models("hard"); len(got) != 3 {
 		t.Errorf("size 0 is 5, of three models: %v", got)
@@ -81,7 +82,8 @@ func TestPanelFromLabels(t *testing.T) {
 		}
 	}
 	p = (Panel{}).FromLabels(0, many)
-	for grade, want := range map[string][]string{"easy": {"f", "a", "b", "c", "d"}, "hard": {"f", "a", "b", "c", "d"}, "other": {"f", "a", "b", "c", "d"}} {
+	for grade, want := range map[string][]string{"easy": {"f", "a", "b", "c", "d"}, "hard": {"f", "a", "b", "c", "d"},
+		"other": {"f", "a", "b", "c", "d"}} {
 		golden.Equal(t, want, p.Models(grade), grade+": five of six, equal ones by name")
 	}
 	if p.Grades["easy"].N != 10 || p.Grades["hard"].N != 0 || p.Else.N != 10 || p.Else.From != "labels" {
@@ -99,10 +101,12 @@ func TestWeightsBounds(t *testing.T) {
 		reason string
 		weight float64
 		ok     bool
-	}{{"the greatest", 1e12, true}, {"above it", 1.1e12, false}, {"the smallest", math.SmallestNonzeroFloat64, true}, {"none", 0, false}, {"below none", -1,
-		false}} {
+	}{{"the greatest", 1e12, true}, {"above it", 1.1e12, false}, {"the smallest", math.SmallestNonzeroFloat64, true},
+		{"none", 0, false}, {"below none", -1,
+			false}} {
 		other := of(tt.weight)
-		for _, err := range []error{of(tt.weight).Validate(), Panel{Grades: map[string]Weights{"easy": of(tt.weight)}}.Validate(), Panel{Else: &other}.Validate()} {
+		for _, err := range []error{of(tt.weight).Validate(),
+			Panel{Grades: map[string]Weights{"easy": of(tt.weight)}}.Validate(), Panel{Else: &other}.Validate()} {
 			if (err == nil) != tt.ok {
 				t.Errorf("%s: %v", tt.reason, err)
 			}
@@ -118,7 +122,8 @@ func TestPanelUse(t *testing.T) {
 	if all.Models("easy") != nil || all.Weight("easy")(vote.Candidate{Model: "x"}) != 1 || all.Validate() != nil {
 		t.Error("the zero Panel lets every model vote")
 	}
-	p := Panel{Grades: map[string]Weights{"easy": {Of: map[string]float64{"x": 1}}, "none": {}, "bad": {Of: map[string]float64{"x": -1}}}}
+	p := Panel{Grades: map[string]Weights{"easy": {Of: map[string]float64{"x": 1}}, "none": {},
+		"bad": {Of: map[string]float64{"x": -1}}}}
 	if p.Models("hard") != nil || p.Weight("hard")(vote.Candidate{Model: "y"}) != 1 {
 		t.Error("a grade without a panel lets every model vote")
 	}
@@ -127,7 +132,8 @@ func TestPanelUse(t *testing.T) {
 		t.Errorf("Validate: %v", err)
 	}
 	b, err := vote.Majority{Weight: p.Weight("easy")}.Count([]vote.Candidate{
-		{SQL: "a", Model: "y", Fingerprint: "1"}, {SQL: "b", Sample: 1, Model: "y", Fingerprint: "1"}, {SQL: "c", Sample: 2, Model: "x", Fingerprint: "2"},
+		{SQL: "a", Model: "y", Fingerprint: "1"}, {SQL: "b", Sample: 1, Model: "y", Fingerprint: "1"},
+		{SQL: "c", Sample: 2, Model: "x", Fingerprint: "2"},
 	})
 	if err != nil || b.Clusters[0].Key != "2" || len(b.Abstained) != 2 {
 		t.Errorf("only the panel votes: %+v, %v", b, err)

@@ -30,5 +30,6 @@ func (e expectColumns) Check(_ context.Context, _ *exec.Runner, c *exec.Checked)
 	if n == 0 || n == e.N {
 		return nil
 	}
-	return &exec.RefusedError{Reason: reasonColumns, Detail: fmt.Sprintf("it has %d %s, not the %d expected", n, words.Plural("column", n), e.N)}
+	return &exec.RefusedError{Reason: reasonColumns, Detail: fmt.Sprintf("it has %d %s, not the %d expected", n,
+		words.Plural("column", n), e.N)}
 }

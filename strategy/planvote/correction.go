@@ -12,7 +12,8 @@ import (
 // correction is a Prompter that adds a section on earlier attempts to the last message of another one.
 type correction struct {
 	Prompter strategy.Prompter // nil: strategy.Prompt{}
-	Tried    []strategy.Step   // SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added
+	// SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added
+	Tried []strategy.Step
 }
 
 // Prompt writes the messages.
@@ -27,7 +28,8 @@ func (c correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.P
 	}
 	var b strings.Builder
 	last := &messages[len(messages)-1]
-	b.WriteString(strings.TrimRight(last.Text, "\n") + "\n\n### Earlier attempts\nThese statements do not answer the question. Write a different one.\n")
+	b.WriteString(strings.TrimRight(last.Text, "\n") + "\n\n### Earlier attempts\nThese statements do not answer the " +
+		"question. Write a different one.\n")
 	for _, s := range c.Tried {
 		// On one line each, so that nothing in them looks like a section of ours.
 		b.WriteString("Statement: " + prompttext.OneLine(s.SQL) + "\nProblem: " + env.ErrorLine(s.Problem) + "\n")

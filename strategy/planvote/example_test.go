@@ -18,7 +18,8 @@ func ExamplePlain() {
 		"SELECT nme FROM customers",
 	))
 	env.WithoutExecution = true // texttosql.WithoutExecution
-	out, err := planvote.Plain{Samples: 4}.Generate(context.Background(), env, strategy.Task{Question: "Who is customer 1?"})
+	out, err := planvote.Plain{Samples: 4}.Generate(context.Background(), env,
+		strategy.Task{Question: "Who is customer 1?"})
 	fmt.Println(out.SQL, err)
 	for _, c := range out.Ballot.Clusters {
 		fmt.Println(c.Key, c.Members)
@@ -63,7 +64,8 @@ func ExampleFeedback() {
 			"SELECT nme FROM customers WHERE country = 'USA'",
 		)},
 	}}
-	out, err := planvote.Feedback{Samples: 3, CorrectionSamples: 2}.Generate(context.Background(), exampleEnv(model), exampleTask)
+	out, err := planvote.Feedback{Samples: 3, CorrectionSamples: 2}.Generate(context.Background(), exampleEnv(model),
+		exampleTask)
 	fmt.Println(out.SQL, err)
 	for _, c := range out.Candidates {
 		fmt.Printf("sample %d: %d rows, rejected: %q\n", c.Sample, c.Rows, c.Rejected)

@@ -26,12 +26,14 @@ import (
 
 const (
 	chile  = "SELECT name FROM customers WHERE country = 'Chile'" // empty, and no stored country
-	norway = "SELECT o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE c.country = 'Norway' AND o.total > 100"
+	norway = "SELECT o.id FROM customers AS c JOIN orders AS o ON o.customer_id = c.id WHERE c.country = 'Norway' " +
+		"AND o.total > 100"
 )
 
 // correct gives correction samples their replies, by sample from 15 on.
 func correct(replies ...string) llmtest.Rule {
-	return llmtest.Rule{Purpose: "correct", Replies: append(make([]llmtest.Reply, 15), llmtest.Texts(replies...)...), Repeat: true}
+	return llmtest.Rule{Purpose: "correct", Replies: append(make([]llmtest.Reply, 15), llmtest.Texts(replies...)...),
+		Repeat: true}
 }
 
 func TestFeedback(t *testing.T) {
@@ -47,30 +49,38 @@ func TestFeedback(t *testing.T) {
 	}{
 		{"rows", planvote.Feedback{}, []llmtest.Rule{always("generate", usa)}, usa, 0, 8, "", "nothing to correct"},
 		{
-			"empty, stable", planvote.Feedback{}, []llmtest.Rule{always("generate", chile), correct(chile)}, chile, 1, 13, "stayed the same",
+			"empty, stable", planvote.Feedback{}, []llmtest.Rule{always("generate", chile), correct(chile)}, chile, 1, 13,
+			"stayed the same",
 			"the same answer again is believed",
 		},
 		{
-			"empty, all literals stored", planvote.Feedback{}, []llmtest.Rule{always("generate", norway)}, norway, 0, 8, "every literal stored",
+			"empty, all literals stored", planvote.Feedback{}, []llmtest.Rule{always("generate", norway)}, norway, 0, 8,
+			"every literal stored",
 			"a question may have an empty answer",
 		},
 		{
-			"empty, literals stored, a narrow vote", planvote.Feedback{}, []llmtest.Rule{samples("generate", norway, norway, everyone), correct(usa)}, everyone,
+			"empty, literals stored, a narrow vote", planvote.Feedback{},
+			[]llmtest.Rule{samples("generate", norway, norway, everyone), correct(usa)}, everyone,
 			0, 15, "", "the vote is by plan, and everyone wins",
 		},
 		{
-			"empty, literals stored, four fifths", planvote.Feedback{}, []llmtest.Rule{samples("generate", everyone, everyone, norway), correct(usa)}, norway,
+			"empty, literals stored, four fifths", planvote.Feedback{},
+			[]llmtest.Rule{samples("generate", everyone, everyone, norway), correct(usa)}, norway,
 			0, 15, "80 % of the votes, every literal stored", "8 of 10 votes are enough",
 		},
 		{
 			"empty, literals stored, less than four fifths", planvote.Feedback{},
-			[]llmtest.Rule{samples("generate", everyone, everyone, everyone, norway), correct(norway)}, norway, 1, 20, "stayed the same", "8 of 11 are not",
+			[]llmtest.Rule{samples("generate", everyone, everyone, everyone, norway), correct(norway)}, norway, 1, 20,
+			"stayed the same", "8 of 11 are not",
 		},
-		{"invalid, then right", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 1, 18, "", "one correction"},
-		{"invalid for ever", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(broken)}, "", 2, 25, "", "every reason is told"},
+		{"invalid, then right", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 1, 18, "",
+			"one correction"},
+		{"invalid for ever", planvote.Feedback{}, []llmtest.Rule{always("generate", broken), correct(broken)}, "", 2, 25, "",
+			"every reason is told"},
 		{"best of three", planvote.Feedback{}, []llmtest.Rule{
 			always("generate", allNil),
-			{Purpose: "correct", Match: func(r llm.Request) bool { return r.Sample < 20 }, Replies: llmtest.Texts(broken), Repeat: true},
+			{Purpose: "correct", Match: func(r llm.Request) bool { return r.Sample < 20 }, Replies: llmtest.Texts(broken),
+				Repeat: true},
 			always("correct",
 				chile),
 		}, allNil, 2, 25, "", "all NULL goes before empty, and before nothing"},
@@ -83,28 +93,36 @@ func TestFeedback(t *testing.T) {
 			always("correct",
 				chile),
 		}, allNil, 2, 25, "", "an integer overflow compiles, and fails"},
-		{"a later round with rows", planvote.Feedback{}, []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 1, 13, "", ""},
-		{"no corrections", planvote.Feedback{Corrections: -1}, []llmtest.Rule{always("generate", chile)}, chile, 0, 8, "", ""},
+		{"a later round with rows", planvote.Feedback{}, []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 1, 13,
+			"", ""},
+		{"no corrections", planvote.Feedback{Corrections: -1}, []llmtest.Rule{always("generate", chile)}, chile, 0, 8, "",
+			""},
 		{
-			"a model that cannot correct", planvote.Feedback{}, []llmtest.Rule{always("generate", chile)}, chile, 1, 13, "correction 1 gave no statement",
+			"a model that cannot correct", planvote.Feedback{}, []llmtest.Rule{always("generate", chile)}, chile, 1, 13,
+			"correction 1 gave no statement",
 			"the answer so far stands",
 		},
 		{
-			"two wrong ones, each twice", planvote.Feedback{Corrections: 1}, []llmtest.Rule{samples("generate", broken, "SELECT x", broken, "SELECT x", "SELECT x"),
+			"two wrong ones, each twice", planvote.Feedback{Corrections: 1},
+			[]llmtest.Rule{samples("generate", broken, "SELECT x", broken, "SELECT x", "SELECT x"),
 				always("correct", everyone)}, everyone, 1, 20, "", "each is one step",
 		},
 		{
-			"compat: rows after an empty answer count alone", planvote.Feedback{Samples: 3}.Published(), []llmtest.Rule{always("generate", chile), always("correct",
+			"compat: rows after an empty answer count alone", planvote.Feedback{Samples: 3}.Published(),
+			[]llmtest.Rule{always("generate", chile), always("correct",
 				usa)},
 			usa, 1, 6, "", "as published",
 		},
-		{"prose", planvote.Feedback{}, []llmtest.Rule{always("generate", "I think there are two.")}, "", 0, 15, "", "nothing to tell a correction"},
+		{"prose", planvote.Feedback{}, []llmtest.Rule{always("generate", "I think there are two.")}, "", 0, 15, "",
+			"nothing to tell a correction"},
 		{
-			"compat: the last answer", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", allNil), always("correct", chile)},
+			"compat: the last answer", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", allNil),
+				always("correct", chile)},
 			chile, 2, 45, "", "as published",
 		},
 		{
-			"compat: until there are rows", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", norway), always("correct", usa)},
+			"compat: until there are rows", planvote.Feedback{}.Published(), []llmtest.Rule{always("generate", norway),
+				always("correct", usa)},
 			usa, 1, 30, "", "no empty answer is believed early",
 		},
 	}
@@ -133,7 +151,8 @@ func TestFeedback(t *testing.T) {
 				}
 			}
 			if calls := len(script.Requests()); len(rounds) != tt.corrections || calls > tt.most {
-				t.Errorf("%d corrections, %d calls, want %d and at most %d: %s", len(rounds), calls, tt.corrections, tt.most, tt.why)
+				t.Errorf("%d corrections, %d calls, want %d and at most %d: %s", len(rounds), calls, tt.corrections, tt.most,
+					tt.why)
 			}
 			if tt.note != "" && !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, tt.note) }) {
 				t.Errorf("no note with %q in %q", tt.note, out.Notes)
@@ -177,12 +196,14 @@ func TestFeedbackPrompt(t *testing.T) {
 	}
 	req := script.RequestsFor("correct")[0]
 	text := req.Messages[len(req.Messages)-1].Text
-	for _, want := range []string{"### Earlier attempts", "Statement: " + broken, "no such table: custmers", usaTask.Question} {
+	for _, want := range []string{"### Earlier attempts", "Statement: " + broken, "no such table: custmers",
+		usaTask.Question} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	if told := statements(text); len(told) != 2 || told[0] != broken || !strings.HasPrefix(told[1], "SELECT nmae ") || strings.Contains(text, once) {
+	if told := statements(text); len(told) != 2 || told[0] != broken || !strings.HasPrefix(told[1], "SELECT nmae ") ||
+		strings.Contains(text, once) {
 		t.Errorf("told %q, want the two statements that most samples had", told)
 	}
 	if strings.Count(text, "\n### Question") != 1 {
@@ -250,7 +271,8 @@ func TestFeedbackTells(t *testing.T) {
 // TestFeedbackTies: of rounds without a value the answer is that of the greatest share, then the earliest.
 func TestFeedbackTies(t *testing.T) {
 	narrow := func(purpose string, from int, reply string) llmtest.Rule { // one vote is for another plan
-		return llmtest.Rule{Purpose: purpose, Replies: append(make([]llmtest.Reply, from), llmtest.Texts(byID, reply)...), Repeat: true}
+		return llmtest.Rule{Purpose: purpose, Replies: append(make([]llmtest.Reply, from), llmtest.Texts(byID, reply)...),
+			Repeat: true}
 	}
 	for _, tt := range []struct {
 		why   string
@@ -260,10 +282,12 @@ func TestFeedbackTies(t *testing.T) {
 		{"equal shares", inRounds(5, one, two, three), one},
 		{"a greater share later", []llmtest.Rule{narrow("generate", 0, one), correct(two)}, two},
 		{"a smaller share later", []llmtest.Rule{always("generate", one), narrow("correct", 15, two)}, one},
-		{"NULL, with a smaller share, before nothing", []llmtest.Rule{always("generate", one), narrow("correct", 15, allNil)}, allNil},
+		{"NULL, with a smaller share, before nothing", []llmtest.Rule{always("generate", one), narrow("correct", 15, allNil)},
+			allNil},
 		{"nothing behind NULL", []llmtest.Rule{narrow("generate", 0, allNil), correct(one)}, allNil},
 	} {
-		out, err := planvote.Feedback{Corrections: len(tt.rules) - 1}.Generate(t.Context(), makerEnv(t, &llmtest.Script{Rules: tt.rules}), usaTask)
+		out, err := planvote.Feedback{Corrections: len(tt.rules) - 1}.Generate(t.Context(),
+			makerEnv(t, &llmtest.Script{Rules: tt.rules}), usaTask)
 		if err != nil || out.SQL != tt.want {
 			t.Errorf("%s: %q, %v, want %q", tt.why, out.SQL, err, tt.want)
 		}
@@ -273,7 +297,8 @@ func TestFeedbackTies(t *testing.T) {
 // TestFeedbackMasks: where values may not be shown, what the engine quotes is not told either.
 func TestFeedbackMasks(t *testing.T) {
 	for hidden, want := range map[bool]string{false: `near "'Bo'": syntax error`, true: `near …: syntax error`} {
-		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", "SELECT name FROM customers 'Ada' 'Bo'"), correct(usa)}}
+		script := &llmtest.Script{Rules: []llmtest.Rule{always("generate", "SELECT name FROM customers 'Ada' 'Bo'"),
+			correct(usa)}}
 		env := makerEnv(t, script)
 		env.WithoutValues = hidden
 		if out, err := (planvote.Feedback{}).Generate(t.Context(), env, usaTask); err != nil || out.SQL != usa {
@@ -334,10 +359,13 @@ func TestFeedbackFails(t *testing.T) {
 			if out == nil || out.SQL != chile {
 				t.Fatalf("got %+v, %v", out, err)
 			}
-			if (err == nil) != (tt.want == "") || err != nil && (err.Error() != tt.want || errors.Is(err, strategy.ErrNoCandidate)) {
+			if (err == nil) != (tt.want == "") || err != nil &&
+				(err.Error() != tt.want || errors.Is(err, strategy.ErrNoCandidate)) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
-			if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "correction 1 gave no statement") }) {
+			if !slices.ContainsFunc(out.Notes, func(n string) bool {
+				return strings.Contains(n, "correction 1 gave no statement")
+			}) {
 				t.Errorf("notes %q", out.Notes)
 			}
 		})
@@ -396,7 +424,8 @@ func TestProbing(t *testing.T) {
 		{"stored", "p.name = 'Ada'", 1, 1, 1, 1, ""},
 		{"absent", "p.name = 'ada'", 0, 1, 0, 1, "another value to the engine"},
 		{"in list", "p.city IN ('Oslo', 'Paris')", 1, 2, 1, 1, "every member, not the first alone"},
-		{"alias of the right table", "t.name = 'Oslo'", 1, 1, 0, 1, "the published form asks people, the first table with a name"},
+		{"alias of the right table", "t.name = 'Oslo'", 1, 1, 0, 1,
+			"the published form asks people, the first table with a name"},
 		{"literal first", "'Rome' = p.city", 1, 1, 0, 0, "both orders"},
 		{"not equal", "p.city <> 'Oslo'", 1, 1, 0, 0, "left out, but named"},
 		{"like without a pattern", "p.city LIKE 'Oslo'", 1, 1, 1, 1, ""},
@@ -466,9 +495,12 @@ func TestFeedbackCountsEveryRound(t *testing.T) {
 		against bool // chosen against the count
 	}{
 		{"one round", []llmtest.Rule{always("generate", usa)}, usa, 8, 8, 0.9, false},
-		{"8 votes for nothing, then 3", []llmtest.Rule{always("generate", nobodyNew), correct(usa)}, usa, 3, 11, 4.0 / 13, true},
-		{"8 doubted votes, then 3", []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 3, 11, 4 / (5 + 8*math.Exp(-2)), true},
-		{"15 invalid statements, then 3 votes", []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 3, 18, 4.0 / 11, false},
+		{"8 votes for nothing, then 3", []llmtest.Rule{always("generate", nobodyNew), correct(usa)}, usa, 3, 11, 4.0 / 13,
+			true},
+		{"8 doubted votes, then 3", []llmtest.Rule{always("generate", chile), correct(usa)}, usa, 3, 11,
+			4 / (5 + 8*math.Exp(-2)), true},
+		{"15 invalid statements, then 3 votes", []llmtest.Rule{always("generate", broken), correct(usa)}, usa, 3, 18,
+			4.0 / 11, false},
 		{"nothing better came", []llmtest.Rule{always("generate", allNil), correct(broken)}, allNil, 8, 18, 0.9, false},
 	}
 	for _, tt := range tests {
@@ -478,9 +510,11 @@ func TestFeedbackCountsEveryRound(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", tt.why, out, err)
 		}
 		w := out.Ballot.Clusters[0]
-		if len(w.Members) != tt.votes || out.Ballot.Sampled != tt.sampled || out.Ballot.Overruled != tt.against || math.Abs(out.Confidence-tt.sure) > 1e-9 {
+		if len(w.Members) != tt.votes || out.Ballot.Sampled != tt.sampled || out.Ballot.Overruled != tt.against ||
+			math.Abs(out.Confidence-tt.sure) > 1e-9 {
 			t.Errorf("%s: %d of %d votes, confidence %v, against the count %v; want %d of %d, %v, %v\n%s", tt.why,
-				len(w.Members), out.Ballot.Sampled, out.Confidence, out.Ballot.Overruled, tt.votes, tt.sampled, tt.sure, tt.against, out.Ballot.Explain())
+				len(w.Members), out.Ballot.Sampled, out.Confidence, out.Ballot.Overruled, tt.votes, tt.sampled, tt.sure, tt.against,
+				out.Ballot.Explain())
 		}
 		if out.Candidates[w.Best].SQL != out.SQL {
 			t.Errorf("%s: the ballot names %q, the answer is %q", tt.why, out.Candidates[w.Best].SQL, out.SQL)

@@ -38,8 +38,9 @@ func TestOddInput(t *testing.T) {
 		{name: "no model", task: strategy.Task{Question: "q"}, edit: func(e *strategy.Env) { e.Models = nil }, text: "model"},
 	}
 	for name, s := range map[string]strategy.Strategy{
-		"plan": planvote.Plain{}, "plan, published": planvote.Plain{}.Published(), "augmented": planvote.Augmented{Probe: true},
-		"feedback": planvote.Feedback{}, "maker": maker.Strategy{}, "maker, published": maker.Strategy{}.Published(),
+		"plan": planvote.Plain{}, "plan, published": planvote.Plain{}.Published(),
+		"augmented": planvote.Augmented{Probe: true},
+		"feedback":  planvote.Feedback{}, "maker": maker.Strategy{}, "maker, published": maker.Strategy{}.Published(),
 	} {
 		for _, tt := range tests {
 			t.Run(name+" "+tt.name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestPlansWithoutDatabase(t *testing.T) {
 			})
 			_, err := s.Generate(t.Context(), makerEnvOf(t, pool, model), usaTask)
 			var none *strategy.NoCandidateError
-			if err == nil || !strings.Contains(err.Error(), "the file of the database is gone") || errors.As(err, &none) && len(none.Rejected) > 0 {
+			if err == nil || !strings.Contains(err.Error(), "the file of the database is gone") || errors.As(err, &none) &&
+				len(none.Rejected) > 0 {
 				t.Errorf("gone: got %v", err)
 			}
 			if n := len(script.RequestsFor("correct")); n > 0 {
@@ -117,7 +119,8 @@ func TestFailedSampleStaysAlone(t *testing.T) {
 		return out.Candidates
 	}
 	want := slices.DeleteFunc(candidates(nil), func(c vote.Candidate) bool { return c.Sample == 2 })
-	for _, err := range []error{&llm.Error{Class: llm.ClassRateLimit}, &llm.Error{Class: llm.ClassTimeout}, context.Canceled} {
+	for _, err := range []error{&llm.Error{Class: llm.ClassRateLimit}, &llm.Error{Class: llm.ClassTimeout},
+		context.Canceled} {
 		golden.Equal(t, want, candidates(err), err)
 	}
 }

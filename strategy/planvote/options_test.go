@@ -27,24 +27,33 @@ func TestPlainOptions(t *testing.T) {
 		sure    float64
 		why     string
 	}{
-		{"any number of columns", planvote.Plain{}, true, []string{two, two, everyone}, two, 0.75, "off by default: two of three decide"},
-		{"one column", planvote.Plain{ExpectColumns: 1}, true, []string{two, two, everyone}, everyone, 0.4, "the others have no vote"},
+		{"any number of columns", planvote.Plain{}, true, []string{two, two, everyone}, two, 0.75,
+			"off by default: two of three decide"},
+		{"one column", planvote.Plain{ExpectColumns: 1}, true, []string{two, two, everyone}, everyone, 0.4,
+			"the others have no vote"},
 		{"two columns", planvote.Augmented{ExpectColumns: 2}, true, []string{two, everyone, everyone}, two, 0.4, ""},
-		{"star, run", planvote.Plain{ExpectColumns: 1}, true, []string{star, star, everyone}, everyone, 0.4, "the result has three"},
-		{"star, not run", planvote.Plain{ExpectColumns: 1}, false, []string{star, star, everyone}, star, 0.75, "the text does not tell"},
-		{"not run", planvote.Plain{ExpectColumns: 1}, false, []string{two, two, everyone}, everyone, 0.4, "the select list tells"},
-		{"as published", planvote.Plain{ExpectColumns: 1}.Published(), true, []string{two, two, everyone}, everyone, 1, "M9's filter"},
+		{"star, run", planvote.Plain{ExpectColumns: 1}, true, []string{star, star, everyone}, everyone, 0.4,
+			"the result has three"},
+		{"star, not run", planvote.Plain{ExpectColumns: 1}, false, []string{star, star, everyone}, star, 0.75,
+			"the text does not tell"},
+		{"not run", planvote.Plain{ExpectColumns: 1}, false, []string{two, two, everyone}, everyone, 0.4,
+			"the select list tells"},
+		{"as published", planvote.Plain{ExpectColumns: 1}.Published(), true, []string{two, two, everyone}, everyone, 1,
+			"M9's filter"},
 		{"none fits", planvote.Plain{ExpectColumns: 3}, true, []string{two, everyone}, "", 0, ""},
-		{"empty results win", planvote.Plain{}, true, []string{none, none, everyone}, none, 0.75, "off by default: two of three decide"},
+		{"empty results win", planvote.Plain{}, true, []string{none, none, everyone}, none, 0.75,
+			"off by default: two of three decide"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...),
+				Repeat: true}}}
 			env := shopEnv(t, script)
 			env.WithoutExecution = !tt.run
 			out, err := tt.voter.Generate(t.Context(), env, strategy.Task{Question: "q", Samples: len(tt.replies)})
 			if tt.sql == "" {
-				if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(err.Error(), "it has 2 columns, not the 3 expected") {
+				if !errors.Is(err, strategy.ErrNoCandidate) ||
+					!strings.Contains(err.Error(), "it has 2 columns, not the 3 expected") {
 					t.Fatalf("got %+v, %v", out, err)
 				}
 				return

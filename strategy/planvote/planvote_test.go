@@ -37,39 +37,51 @@ func TestPlain(t *testing.T) {
 	}{
 		{"plans, not results", planvote.Plain{Samples: 4}, []string{byID, everyone, usa, usaJoin}, usa, 0.5,
 			"one plan, two results: the shortest of the more frequent one represents it, with two of four votes"},
-		{"rejected candidates have no vote", planvote.Plain{Samples: 4}, []string{"DROP TABLE orders", "SELECT 1; DROP TABLE orders", broken, byID}, byID,
+		{"rejected candidates have no vote", planvote.Plain{Samples: 4},
+			[]string{"DROP TABLE orders", "SELECT 1; DROP TABLE orders", broken, byID}, byID,
 			0.4, "one of four may vote, and wins: two of the others count against it"},
-		{"unknown name in quotes", planvote.Plain{Samples: 3}, []string{`SELECT "nosuchcol" FROM customers`, `SELECT "nosuchcol" FROM customers`, byID},
+		{"unknown name in quotes", planvote.Plain{Samples: 3}, []string{`SELECT "nosuchcol" FROM customers`,
+			`SELECT "nosuchcol" FROM customers`, byID},
 			byID, 2.0 / 3, "to the engine it is a string, to us an unknown name"},
 		{"string in double quotes", planvote.Plain{Samples: 3}, []string{`SELECT name FROM customers WHERE country = "USA"`},
 			`SELECT name FROM customers WHERE country = "USA"`, 0.75, "an operand may be one"},
-		{"tie to the result with rows", planvote.Plain{Samples: 2}, []string{"SELECT name FROM customers WHERE id = 99", everyone}, everyone, 0.5,
+		{"tie to the result with rows", planvote.Plain{Samples: 2}, []string{"SELECT name FROM customers WHERE id = 99",
+			everyone}, everyone, 0.5,
 			"empty results go last in a tie"},
 		{"tie to the earliest", planvote.Plain{Samples: 2}, []string{byID, everyone}, byID, 0.5, ""},
-		{"all invalid", planvote.Plain{Samples: 2}, []string{broken, "SELECT 1; SELECT 2"}, "", 0, "no candidate is no answer"},
+		{"all invalid", planvote.Plain{Samples: 2}, []string{broken, "SELECT 1; SELECT 2"}, "", 0,
+			"no candidate is no answer"},
 		{"compat: the first representative of the lowest cost", compat, []string{usaJoin, usa, everyone, byID}, usa, 0.5,
 			"SCAN:c is another signature than SCAN:customers"},
-		{"compat: nothing runs", compat, []string{"SELECT name FROM customers WHERE id = 99", everyone, "SELECT name FROM customers WHERE id = 98",
+		{"compat: nothing runs", compat, []string{"SELECT name FROM customers WHERE id = 99", everyone,
+			"SELECT name FROM customers WHERE id = 98",
 			everyone}, "SELECT name FROM customers WHERE id = 99", 0.5, "a tie goes to the signature seen first, rows or not"},
-		{"compat: unknown name in quotes", compat, []string{`SELECT "nosuchcol" FROM customers`}, `SELECT "nosuchcol" FROM customers`, 1,
+		{"compat: unknown name in quotes", compat, []string{`SELECT "nosuchcol" FROM customers`},
+			`SELECT "nosuchcol" FROM customers`, 1,
 			"passes EXPLAIN, as published"},
-		{"cheapest", cheapest, []string{everyone, everyone, byID, everyone}, byID, 0.25, "a look-up is cheaper than three scans"},
-		{"cheapest of equal cost", cheapest, []string{everyone, usa, everyone, usa}, everyone, 0.5, "the earliest; half of those of its plan agree"},
+		{"cheapest", cheapest, []string{everyone, everyone, byID, everyone}, byID, 0.25,
+			"a look-up is cheaper than three scans"},
+		{"cheapest of equal cost", cheapest, []string{everyone, usa, everyone, usa}, everyone, 0.5,
+			"the earliest; half of those of its plan agree"},
 		{"cheapest of none", cheapest, []string{broken}, "", 0, ""},
 		{"augmented", planvote.Augmented{Samples: 3}, []string{everyone, byID, everyone}, everyone, 0.6, ""},
 		{"by stored literals", planvote.Augmented{Samples: 2, Probe: true},
-			[]string{"SELECT count(*) FROM customers WHERE country = 'Usa'", "SELECT id FROM customers WHERE id IN (1) AND country = 'USA'"},
-			"SELECT id FROM customers WHERE id IN (1) AND country = 'USA'", 2 / (3 + math.Exp(-2)), "a tie of two plans with rows: 'Usa' is no stored country"},
+			[]string{"SELECT count(*) FROM customers WHERE country = 'Usa'",
+				"SELECT id FROM customers WHERE id IN (1) AND country = 'USA'"},
+			"SELECT id FROM customers WHERE id IN (1) AND country = 'USA'", 2 / (3 + math.Exp(-2)),
+			"a tie of two plans with rows: 'Usa' is no stored country"},
 		{"by literals, compat", planvote.Augmented{Samples: 5, Probe: true}.Published(),
 			[]string{nobody, nobody, nobody, "SELECT name FROM customers WHERE id > 0 AND country = 'USA'",
-				"SELECT name FROM customers WHERE id > 1 AND country = 'USA'"}, "SELECT name FROM customers WHERE id > 0 AND country = 'USA'", 0.4,
+				"SELECT name FROM customers WHERE id > 1 AND country = 'USA'"},
+			"SELECT name FROM customers WHERE id > 0 AND country = 'USA'", 0.4,
 			"three votes less two for an absent value"},
 	}
 	env := shopEnv(t, nil)
 	var told strings.Builder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...), Repeat: true}}}
+			script := &llmtest.Script{Rules: []llmtest.Rule{{Purpose: "generate", Replies: llmtest.Texts(tt.replies...),
+				Repeat: true}}}
 			out, err := tt.voter.Generate(t.Context(), asking(env, script), strategy.Task{Question: "Who lives in the USA?"})
 			told.WriteString("== " + tt.name + "\n" + strategytest.Told(out, err))
 			if tt.sql == "" {
@@ -136,7 +148,8 @@ func TestPlainAbstains(t *testing.T) {
 // TestPlainDeterminism: a hundred runs of the same replies that come in any
 // order are the same bytes, and a sample that fails changes nothing but itself.
 func TestPlainDeterminism(t *testing.T) {
-	replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID, usa, "DROP TABLE orders", everyone, usa, byID, nobody, usa, usa, byID)
+	replies := llmtest.Texts(everyone, usa, byID, broken, ordered, byID, usa, "DROP TABLE orders", everyone, usa, byID,
+		nobody, usa, usa, byID)
 	replies[5] = llmtest.Reply{Err: &llm.Error{Class: llm.ClassTimeout}}
 	strategytest.SameWhateverTheLatency(t, planvote.Augmented{Probe: true}, makerEnv(t, nil), usaTask, func() []llm.Model {
 		return []llm.Model{&llmtest.Script{Rules: []llmtest.Rule{{Replies: replies}}}}
@@ -148,11 +161,14 @@ func TestPlainDeterminism(t *testing.T) {
 func TestCandidateLimits(t *testing.T) {
 	pool := poolOf(t, shopSQL)
 	base := makerEnvOf(t, pool, nil)
-	db := testutil.Value(exec.New(pool, base.DB.Dialect(), exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}}))(t)
+	db := testutil.Value(exec.New(pool, base.DB.Dialect(),
+		exec.Config{Limits: exec.Limits{Candidate: exec.Bounds{Timeout: 500 * time.Millisecond}}}))(t)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	var examined atomic.Int32
 	count := exec.CheckFunc(func(context.Context, *exec.Runner, *exec.Checked) error { examined.Add(1); return nil })
-	env := asking(base, &llmtest.Script{Rules: []llmtest.Rule{samples("generate", endless, usa, usa, endless, usa, usa, byID, usa, usa, usa)}})
+	env := asking(base,
+		&llmtest.Script{Rules: []llmtest.Rule{samples("generate", endless, usa, usa, endless, usa, usa, byID, usa, usa,
+			usa)}})
 	env.DB = db
 	p := planvote.Plain{Samples: 10}.Pipeline(env)
 	p.Sampler.Stop = nil
@@ -175,15 +191,18 @@ func TestTies(t *testing.T) {
 	stored, missing := found("literal-stored"), found("literal-missing")
 	half := found("literal-stored", "literal-missing")
 	of := map[rune]vote.Candidate{ // by statement
-		'r': {Plan: "rows", Rows: 1, Cost: 50}, 's': {Plan: "stored", Rows: 1, Findings: stored, Cost: 50}, 'e': {Plan: "empty", Empty: true, Findings: stored},
+		'r': {Plan: "rows", Rows: 1, Cost: 50}, 's': {Plan: "stored", Rows: 1, Findings: stored, Cost: 50},
+		'e': {Plan: "empty", Empty: true, Findings: stored},
 		'm': {Plan: "missing", Rows: 1, Findings: missing}, 'h': {Plan: "half", Rows: 1, Findings: half},
-		'x': {Plan: "many", Rows: 1, Cost: 100}, 'y': {Plan: "many", Rows: 1, Cost: 50}, 'z': {Plan: "many", Rows: 1, Cost: 50},
+		'x': {Plan: "many", Rows: 1, Cost: 100}, 'y': {Plan: "many", Rows: 1, Cost: 50},
+		'z': {Plan: "many", Rows: 1, Cost: 50},
 		'M': {Plan: "missing 2", Rows: 1, Findings: missing}, 'N': {Plan: "missing 3", Rows: 1, Findings: missing},
 		'b': {Rejected: "no", Invalid: true},
 	}
 	cheapest := planvote.Plain{Cheapest: true}.Pipeline(env).Voter
 	probing := planvote.Augmented{Probe: true}.Pipeline(env).Voter
-	published, m13 := planvote.Plain{}.Published().Pipeline(env).Voter, planvote.Augmented{Probe: true}.Published().Pipeline(env).Voter
+	published, m13 := planvote.Plain{}.Published().Pipeline(env).Voter,
+		planvote.Augmented{Probe: true}.Published().Pipeline(env).Voter
 	for _, tt := range []struct {
 		name       string
 		voter      strategy.Voter

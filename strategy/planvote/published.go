@@ -48,8 +48,8 @@ func (publishedVote) Count(candidates []vote.Candidate) (vote.Ballot, error) {
 	return ballot, err
 }
 
-// probedVote lets absent literals cost the votes of publishedVote: the score of M13, votes − 2 × (1 − stored share of the
-// representative), over the three leading clusters. Others keep their places.
+// probedVote lets absent literals cost the votes of publishedVote: the score of M13, votes − 2 × (1 − stored share of
+// the representative), over the three leading clusters. Others keep their places.
 type probedVote struct{}
 
 // Count counts and then orders the leading clusters by score.

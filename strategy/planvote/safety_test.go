@@ -27,7 +27,8 @@ func TestOnlyReadsVote(t *testing.T) {
 	for name, s := range map[string]strategy.Strategy{
 		"plan": planvote.Plain{}, "plan, published": planvote.Plain{}.Published(), "cheapest": planvote.Plain{Cheapest: true},
 		"augmented": planvote.Augmented{Probe: true}, "augmented, published": planvote.Augmented{Probe: true}.Published(),
-		"feedback": planvote.Feedback{Corrections: -1}, "maker": maker.Strategy{}, "maker, published": maker.Strategy{}.Published(),
+		"feedback": planvote.Feedback{Corrections: -1}, "maker": maker.Strategy{},
+		"maker, published": maker.Strategy{}.Published(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			script := &llmtest.Script{Rules: []llmtest.Rule{always("maker.scope", scopeOne), always("maker.filter", inUSA)}}
@@ -38,7 +39,8 @@ func TestOnlyReadsVote(t *testing.T) {
 			var path string
 			testutil.OK(t, pool.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path))
 			before := hashes(t, filepath.Dir(path))
-			out, err := s.Generate(t.Context(), asking(makerEnvOf(t, pool, nil), script), strategy.Task{Question: "q", Samples: 12})
+			out, err := s.Generate(t.Context(), asking(makerEnvOf(t, pool, nil), script),
+				strategy.Task{Question: "q", Samples: 12})
 			if err != nil || out.SQL != usa || fellBack(out) {
 				t.Fatalf("got %+v, %v", out, err)
 			}

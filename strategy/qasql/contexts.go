@@ -52,7 +52,8 @@ func (r *run) write(ctx context.Context) error {
 		case c.readsModel() && !model:
 			told.Skipped = "no_profile"
 		default:
-			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: links, Sample: len(r.messages)}
+			in := strategy.PromptInput{Task: r.task, Schema: r.focused, Whole: r.env.Schema, Links: links,
+				Sample: len(r.messages)}
 			messages, err := c.Prompt.Prompt(ctx, &r.env, in)
 			if err != nil {
 				return err
@@ -75,7 +76,8 @@ func (r *run) write(ctx context.Context) error {
 			}
 			r.messages, names = append(r.messages, messages), append(names, c.Name)
 		}
-		span.Event("context", trace.Attr{Key: "context", Value: told.ID + " " + told.Name}, trace.Attr{Key: "tokens", Value: told.Tokens},
+		span.Event("context", trace.Attr{Key: "context", Value: told.ID + " " + told.Name},
+			trace.Attr{Key: "tokens", Value: told.Tokens},
 			trace.Attr{Key: "skipped", Value: told.Skipped})
 		r.report.Contexts = append(r.report.Contexts, told)
 	}
@@ -83,7 +85,9 @@ func (r *run) write(ctx context.Context) error {
 		r.env.Schema = r.focused // also for corrections, the judge and the last resort
 	}
 	if len(r.messages) == 0 {
-		return &strategy.ConfigError{Field: "qasql: Strategy.Contexts", Problem: "each needs descriptions, and there are none: give texttosql.WithDescriptions, or a context that shows none"}
+		return &strategy.ConfigError{Field: "qasql: Strategy.Contexts",
+			Problem: "each needs descriptions, and there are none: give texttosql.WithDescriptions, " +
+				"or a context that shows none"}
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func ExampleStrategy() {
 	env.Schema, _ = env.Schema.Describe(schema.Descriptions{
 		"customers.country": {Text: "country in which the customer lives", Described: "The home country of a customer."},
 	})
-	out, err := qasql.Strategy{}.Generate(context.Background(), env, strategy.Task{Question: "Which customers live in the USA?"})
+	out, err := qasql.Strategy{}.Generate(context.Background(), env,
+		strategy.Task{Question: "Which customers live in the USA?"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -57,7 +58,8 @@ func ExampleStrategy() {
 			fmt.Println(s.Name, s.Try, s.Status)
 		}
 	}
-	fmt.Printf("%s\nconfidence %.2f, judge: %d of %d calls\n", out.SQL, out.Confidence, report.Verdict.Votes[0], report.JudgeCalls)
+	fmt.Printf("%s\nconfidence %.2f, judge: %d of %d calls\n", out.SQL, out.Confidence, report.Verdict.Votes[0],
+		report.JudgeCalls)
 	// Output:
 	// Q1 full_schema
 	// Q2 sme_metadata

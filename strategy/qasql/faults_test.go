@@ -28,10 +28,12 @@ func TestValidate(t *testing.T) {
 	}{
 		{qasql.Strategy{}, "", "the zero value is the default"},
 		{qasql.Strategy{Contexts: []qasql.Context{}}, "qasql: Strategy.Contexts: the list is empty", "no context"},
-		{qasql.Strategy{Contexts: []qasql.Context{{Name: "a"}, {Name: "a"}}}, `Contexts[1].Name: it is "a"`, "the same context twice"},
+		{qasql.Strategy{Contexts: []qasql.Context{{Name: "a"}, {Name: "a"}}}, `Contexts[1].Name: it is "a"`,
+			"the same context twice"},
 		{qasql.Strategy{Contexts: []qasql.Context{{}}}, `Contexts[0].Name: it is ""`, "a context without a name"},
 		{qasql.Strategy{Linker: linker.MapReduce{Threshold: 1.5}}, "linker: MapReduce.Threshold", "threshold above 1"},
-		{qasql.Strategy{Linker: linker.MapReduce{Threshold: math.NaN()}}, "linker: MapReduce.Threshold", "threshold that is no number"},
+		{qasql.Strategy{Linker: linker.MapReduce{Threshold: math.NaN()}}, "linker: MapReduce.Threshold",
+			"threshold that is no number"},
 		{qasql.Strategy{MinShare: 2}, "qasql: Strategy.MinShare", "a share above 1"},
 		{qasql.Strategy{MaxContextTokens: -1}, "qasql: Strategy.MaxContextTokens", "a negative budget"},
 		{qasql.Strategy{Judge: strategy.Rubric{Votes: -1}}, "strategy: Rubric.Votes", "negative votes"},
@@ -47,7 +49,8 @@ func TestValidate(t *testing.T) {
 			}
 			return llm.Response{}, llm.ErrBudget
 		}))
-		if _, got := tt.preset.Generate(t.Context(), env, strategytest.USATask); (err != nil) && (got == nil || got.Error() != err.Error()) {
+		if _, got := tt.preset.Generate(t.Context(), env, strategytest.USATask); (err != nil) &&
+			(got == nil || got.Error() != err.Error()) {
 			t.Errorf("%s: Generate: %v, want %v", tt.why, got, err)
 		}
 	}
@@ -57,7 +60,8 @@ func TestValidate(t *testing.T) {
 	only := qasql.Strategy{Contexts: []qasql.Context{{Name: "model", Prompt: strategy.Prompt{WithoutExpertText: true}}}}
 	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant}.model()
 	var wrong *strategy.ConfigError
-	if _, err := only.Generate(t.Context(), strategytest.ShopEnv(t, model), strategytest.USATask); !errors.As(err, &wrong) {
+	if _, err := only.Generate(t.Context(), strategytest.ShopEnv(t, model), strategytest.USATask); !errors.As(err,
+		&wrong) {
 		t.Errorf("no context is left: %v", err)
 	}
 }
@@ -73,7 +77,8 @@ func TestBudget(t *testing.T) {
 		env := described(t, llm.Chain(model, account.Middleware()))
 		env.Host.CallsLeft, env.Concurrency = account.CallsLeft, 1
 		root := trace.Tracer{}.New("question")
-		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.NewContext(t.Context(), root), env, strategytest.USATask)
+		out, err := qasql.Strategy{Linker: linker.MapReduce{Workers: 1}}.Generate(trace.NewContext(t.Context(), root), env,
+			strategytest.USATask)
 		switch {
 		case err == nil && out.SQL == "":
 			t.Errorf("%d calls: no answer and no error", calls)
@@ -85,8 +90,10 @@ func TestBudget(t *testing.T) {
 		if answered := calls > 1; (err == nil) != answered {
 			t.Errorf("%d calls: %v; a statement that runs is there from 2 on, which no correction takes", calls, err)
 		}
-		if report, err := strategy.ReadReport[qasql.Report](out.Report); err != nil || (len(report.Linking.Components) > 0) != (calls >= 1+2+5) {
-			t.Errorf("%d calls: %v; components %v, for which all tables and contexts must be covered", calls, err, report.Linking.Components)
+		if report, err := strategy.ReadReport[qasql.Report](out.Report); err != nil ||
+			(len(report.Linking.Components) > 0) != (calls >= 1+2+5) {
+			t.Errorf("%d calls: %v; components %v, for which all tables and contexts must be covered", calls, err,
+				report.Linking.Components)
 		}
 	}
 }
@@ -144,22 +151,25 @@ func TestLinkerIsTold(t *testing.T) {
 
 // TestJudgeFirstTells: what failed on the way is in the notes.
 func TestJudgeFirstTells(t *testing.T) {
-	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{broken, "", broken, broken, everyone}}.model()
+	model, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{broken, "", broken, broken,
+		everyone}}.model()
 	account := llm.Budget{Calls: 9}.Start() // 1 + 2 + 5 and one call of the judge, which fails
-	out, err := qasql.Strategy{JudgeFirst: true}.Generate(t.Context(), described(t, llm.Chain(model, account.Middleware())), strategytest.USATask)
+	out, err := qasql.Strategy{JudgeFirst: true}.Generate(t.Context(),
+		described(t, llm.Chain(model, account.Middleware())), strategytest.USATask)
 	if err != nil || out.SQL != everyone {
 		t.Fatal(out, err)
 	}
 	told := strings.Join(out.Notes, "\n")
-	for _, want := range []string{"sample 1 failed: ", "the judge could not be asked, the largest answer is taken: ", "the correction of sample 0 failed: "} {
+	for _, want := range []string{"sample 1 failed: ", "the judge could not be asked, the largest answer is taken: ",
+		"the correction of sample 0 failed: "} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in the notes:\n%s", want, told)
 		}
 	}
 }
 
-// TestLastResortPrompt: the last call is told that nothing runs, however long the last error is, and of no statement that
-// was not tried.
+// TestLastResortPrompt: the last call is told that nothing runs, however long the last error is, and of no statement
+// that was not tried.
 func TestLastResortPrompt(t *testing.T) {
 	long := "SELECT \"" + strings.Repeat("a", 400) + "\".x FROM customers"
 	for _, tt := range []struct {
@@ -169,7 +179,8 @@ func TestLastResortPrompt(t *testing.T) {
 		why      string
 	}{
 		{[]string{typo(1), typo(2), typo(3), broken, long}, qasql.Strategy{}, 4, "five that failed"},
-		{[]string{typo(1), typo(2), long, typo(3), usa}, qasql.Strategy{JudgeFirst: true, WithoutJudge: true}, 2, "three picks, and two that nobody tried"},
+		{[]string{typo(1), typo(2), long, typo(3), usa}, qasql.Strategy{JudgeFirst: true, WithoutJudge: true}, 2,
+			"three picks, and two that nobody tried"},
 	} {
 		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: tt.generate, last: everyone}.model()
 		prompt := ""
@@ -196,7 +207,8 @@ func TestCancelledJudge(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	mine := errors.New("mine")
-	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, everyone, everyone, usa}}.model()
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, everyone, everyone,
+		usa}}.model()
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if req.Purpose == "judge" {
 			cancel(mine)
@@ -238,8 +250,9 @@ func TestRequests(t *testing.T) {
 	}{{0, 0, "one statement a context is greedy"}, {2, 0.7, "several are not"}} {
 		var mu sync.Mutex
 		prompts := map[string]string{}
-		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{usa, usa, "SELECT total FROM orders", usa, usa,
-			usa, usa, usa, usa, usa}, judge: verdicts("C", "C")}.model()
+		script, _ := agent{decompose: `{"entity": "x"}`, score: relevant,
+			generate: []string{usa, usa, "SELECT total FROM orders", usa, usa,
+				usa, usa, usa, usa, usa}, judge: verdicts("C", "C")}.model()
 		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 			mu.Lock()
 			prompts[req.Purpose] += strategytest.Written(req.Messages)
@@ -271,7 +284,8 @@ func TestRequests(t *testing.T) {
 
 // TestLastResortSeesFailures: the last five candidates that failed, whatever their number.
 func TestLastResortSeesFailures(t *testing.T) {
-	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{typo(1), typo(2), typo(3), typo(4), typo(5), typo(6)}}.model()
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{typo(1), typo(2), typo(3),
+		typo(4), typo(5), typo(6)}}.model()
 	shown := ""
 	env := described(t, llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if req.Purpose == "repair" && req.Sample == 6 {
@@ -279,7 +293,8 @@ func TestLastResortSeesFailures(t *testing.T) {
 		}
 		return script.Complete(ctx, req)
 	}))
-	contexts := append(qasql.Strategy{}.DefaultContexts(), qasql.Context{Name: "another", Prompt: strategy.Prompt{Form: schema.MSchema}})
+	contexts := append(qasql.Strategy{}.DefaultContexts(),
+		qasql.Context{Name: "another", Prompt: strategy.Prompt{Form: schema.MSchema}})
 	out, err := qasql.Strategy{Contexts: contexts}.Generate(t.Context(), env, strategytest.USATask)
 	if !errors.Is(err, strategy.ErrNoCandidate) || !strings.Contains(shown, strategytest.USATask.Evidence) {
 		t.Errorf("%v; shown:\n%s", err, shown)
@@ -299,7 +314,8 @@ func TestLastResortSeesFailures(t *testing.T) {
 func TestCancelledSuspect(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{chile, chile, chile, chile, chile}}.model()
+	script, _ := agent{decompose: `{"entity": "x"}`, score: relevant, generate: []string{chile, chile, chile, chile,
+		chile}}.model()
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if req.Purpose == "repair" {
 			cancel()

@@ -34,7 +34,8 @@ func (j reporting) Choose(ctx context.Context, env *strategy.Env, in strategy.Ju
 		j.r.report.Verdict = &verdict
 	}
 	for _, call := range verdict.Calls {
-		trace.FromContext(ctx).Event("verdict", trace.Attr{Key: "option", Value: call.Choice + 1}, trace.Attr{Key: "first", Value: call.First + 1},
+		trace.FromContext(ctx).Event("verdict", trace.Attr{Key: "option", Value: call.Choice + 1},
+			trace.Attr{Key: "first", Value: call.First + 1},
 			trace.Attr{Key: "reason", Value: trace.PrivateReplies.Secret(call.Reason)})
 	}
 	for i, votes := range verdict.Votes {
@@ -58,7 +59,8 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 			if err != nil {
 				return c, err
 			}
-			found, err := replies.Extractor{Dialect: env.DB.Language().Text, Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
+			found, err := replies.Extractor{Dialect: env.DB.Language().Text,
+				Ended: reply.StopReason == llm.StopEnd}.Extract(reply.Text)
 			if c.SQL, c.Statement = found.SQL(), found.Statement; err != nil {
 				c.Rejected = err.Error()
 			}
@@ -96,7 +98,8 @@ func (r *run) judgeFirst(ctx context.Context, env *strategy.Env, t strategy.Task
 		if err != nil {
 			return out, &strategy.DatabaseError{Err: err}
 		}
-		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Examiner: r.examiner, Candidate: c})
+		refined, err := texts.Refine.Run(ctx, env, strategy.RefineInput{Task: t, Schema: env.Schema, Examiner: r.examiner,
+			Candidate: c})
 		out.Steps = append(out.Steps, refined.Steps...)
 		if err != nil && (ctx.Err() == nil || refined.Candidate.Rejected != "") {
 			return out, err

@@ -36,12 +36,14 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 	reply, err := repairer.Repair(ctx, &r.env, strategy.RepairInput{
 		Task: r.task, Schema: r.env.Schema, Sample: r.report.Asked, SQL: last.SQL, Earlier: failed[:len(failed)-1],
 		// The error comes last: what is too long of it is cut.
-		Err: fmt.Errorf("none that was tried runs, so write the simplest one that answers the question; the last error is: %s", last.Problem),
+		Err: fmt.Errorf("none that was tried runs, so write the simplest one that answers the question; the last error is: "+
+			"%s", last.Problem),
 	})
 	if err != nil {
 		span.Fail(err)
 		out.NoteError(ctx, err, "the last resort failed")
-		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: "repair", Status: "failed", Problem: out.Notes[len(out.Notes)-1]})
+		out.Steps = append(out.Steps, strategy.Step{Sample: r.report.Asked, Action: "repair", Status: "failed",
+			Problem: out.Notes[len(out.Notes)-1]})
 		return cmp.Or(ctx.Err(), none)
 	}
 	_, name := r.env.Model(r.report.Asked)
@@ -55,6 +57,7 @@ func (r *run) lastResort(ctx context.Context, out *strategy.Outcome, none error)
 		return none
 	}
 	out.SQL, out.Ballot, r.report.LastResort = out.Candidates[sample].SQL, ballot, true
-	out.Warn(ctx, "last-resort", "no statement of a context runs: the answer is a simple one that was asked for after them")
+	out.Warn(ctx, "last-resort", "no statement of a context runs: the answer is a simple one that was asked for after "+
+		"them")
 	return nil
 }

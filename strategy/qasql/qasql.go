@@ -98,7 +98,8 @@ func (p Strategy) Validate(samples int) error {
 	linker := p.Linker
 	linker.LexicalOnly = true // its Model is filled in
 	errs := []error{
-		linker.Validate(), p.Refine.Validate(), strategy.Sampler{}.Validate(min(samples, fields.MaxSamples+1) * len(p.contexts())),
+		linker.Validate(), p.Refine.Validate(),
+		strategy.Sampler{}.Validate(min(samples, fields.MaxSamples+1) * len(p.contexts())),
 		fields.Check("qasql: Strategy.MinShare", p.MinShare, 1),
 		fields.Check("qasql: Strategy.MaxContextTokens", p.MaxContextTokens, 0),
 	}
@@ -106,12 +107,14 @@ func (p Strategy) Validate(samples int) error {
 		errs = append(errs, v.Validate())
 	}
 	if p.Contexts != nil && len(p.Contexts) == 0 {
-		errs = append(errs, &strategy.ConfigError{Field: "qasql: Strategy.Contexts", Problem: "the list is empty; leave it nil for the five of the source"})
+		errs = append(errs, &strategy.ConfigError{Field: "qasql: Strategy.Contexts",
+			Problem: "the list is empty; leave it nil for the five of the source"})
 	}
 	names := map[string]bool{}
 	for i, c := range p.Contexts {
 		if c.Name == "" || names[c.Name] {
-			errs = append(errs, &strategy.ConfigError{Field: fmt.Sprintf("qasql: Strategy.Contexts[%d].Name", i), Problem: fmt.Sprintf("it is %q; want a name that no other context has", c.Name)})
+			errs = append(errs, &strategy.ConfigError{Field: fmt.Sprintf("qasql: Strategy.Contexts[%d].Name", i),
+				Problem: fmt.Sprintf("it is %q; want a name that no other context has", c.Name)})
 		}
 		names[c.Name] = true
 	}
@@ -153,7 +156,9 @@ func (r *run) pipeline() strategy.Pipeline {
 	refine := r.Refine
 	refine.EmptyResult = true
 	p := strategy.Pipeline{
-		Linker:   linker.Func(func(context.Context, linker.Input) (schema.Links, error) { return r.report.Linking.Links, nil }),
+		Linker: linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
+			return r.report.Linking.Links, nil
+		}),
 		Prompter: strategy.PrompterFunc(r.written),
 		Sampler:  strategy.Sampler{Samples: r.report.Asked, MaxTokens: 2048},
 		Refine:   &refine,
@@ -205,14 +210,16 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	case !bounded || l.LexicalOnly:
 	case left < 1+first+len(r.contexts()):
 		l.LexicalOnly = true
-		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover the %d about tables: words alone link them", left, first)
+		out.Warn(ctx, "budget-spent", "the budget of %d calls does not cover the %d about tables: words alone link them",
+			left, first)
 	default: // further waves leave the contexts their calls
 		l.Tables = min(cmp.Or(l.Tables, math.MaxInt), perCall*(left-1-len(r.contexts())))
 	}
 	linkCtx, span := trace.Start(ctx, "link")
 	defer span.End()
 	var reduced linker.MapReduceResult
-	links, err := linker.Conversation{Linker: linker.Func(func(ctx context.Context, in linker.Input) (links schema.Links, err error) {
+	links, err := linker.Conversation{Linker: linker.Func(func(ctx context.Context, in linker.Input) (links schema.Links,
+		err error) {
 		reduced, err = l.Run(ctx, in)
 		return reduced.Links, err
 	})}.Link(linkCtx, env.LinkerInput(r.task, whole))
@@ -235,10 +242,12 @@ func (r *run) link(ctx context.Context, env *strategy.Env) error {
 	r.env.Profiles = false
 	span.Set("tables", len(r.focused.Tables))
 	for _, c := range reduced.Components {
-		span.Event("component", trace.Attr{Key: "type", Value: c.Type}, trace.Attr{Key: "text", Value: trace.PrivateReplies.Secret(c.Text)})
+		span.Event("component", trace.Attr{Key: "type", Value: c.Type},
+			trace.Attr{Key: "text", Value: trace.PrivateReplies.Secret(c.Text)})
 	}
 	for _, t := range reduced.Tables {
-		span.Event("table", trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(t.Table.String())}, trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Relevant})
+		span.Event("table", trace.Attr{Key: "table", Value: trace.PrivateSQL.Secret(t.Table.String())},
+			trace.Attr{Key: "score", Value: t.Score}, trace.Attr{Key: "kept", Value: t.Relevant})
 	}
 	r.report.Linking, r.notes = reduced, out.Notes
 	return nil

@@ -16,10 +16,11 @@ type Report struct {
 	// estimated Tokens of its prompt.
 	Contexts []contextReport `json:"contexts"`
 
-	Asked      int               `json:"asked"`                 // number of samples; the last resort has the next index
-	Clusters   int               `json:"clusters"`              // answers; for JudgeFirst, accepted texts
-	JudgeCalls int               `json:"judge_calls"`           // model verdicts; 0: no call, or not a strategy.Rubric
-	Verdict    *strategy.Verdict `json:"verdict,omitempty"`     // of strategy.Rubric, the last for JudgeFirst; options as in the vote, largest first
+	Asked      int `json:"asked"`       // number of samples; the last resort has the next index
+	Clusters   int `json:"clusters"`    // answers; for JudgeFirst, accepted texts
+	JudgeCalls int `json:"judge_calls"` // model verdicts; 0: no call, or not a strategy.Rubric
+	// of strategy.Rubric, the last for JudgeFirst; options as in the vote, largest first
+	Verdict    *strategy.Verdict `json:"verdict,omitempty"`
 	LastResort bool              `json:"last_resort,omitempty"` // all statements failed; a simple one is the answer
 }
 

@@ -41,7 +41,8 @@ func TestCallTokens(t *testing.T) {
 	}
 	var sql []string
 	for i := range 2 {
-		sql = append(sql, fmt.Sprintf("SELECT nobody%d%s FROM sales_region_00", i, strings.Repeat(" + quantity_delivered_07", 160)))
+		sql = append(sql, fmt.Sprintf("SELECT nobody%d%s FROM sales_region_00", i, strings.Repeat(" + quantity_delivered_07",
+			160)))
 	}
 	sql = append(sql, "SELECT id FROM sales_region_00")
 	for _, limit := range []int{0, 2500} {
@@ -51,12 +52,15 @@ func TestCallTokens(t *testing.T) {
 		if limit == 0 {
 			env.Lessons = advice()
 		}
-		out, err := threephase.Strategy{CallTokens: limit}.Generate(t.Context(), env, strategy.Task{Question: "How much was delivered in all regions?"})
+		out, err := threephase.Strategy{CallTokens: limit}.Generate(t.Context(), env,
+			strategy.Task{Question: "How much was delivered in all regions?"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		env.Host.Omissions.Report(t.Context(), &out.Notes)
-		if !slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "does not show all of the schema") }) {
+		if !slices.ContainsFunc(out.Notes, func(n string) bool {
+			return strings.Contains(n, "does not show all of the schema")
+		}) {
 			t.Errorf("nobody says that the schema was shortened: %q", out.Notes)
 		}
 		most := limit
@@ -85,13 +89,16 @@ func TestNeededColumns(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(&script, ", reading_of_sensor_%03d REAL", i)
 	}
-	m := &scripted{tables: []string{"measures"}, columns: []string{"reading_of_sensor_377"}, sql: []string{"SELECT id FROM measures"}}
+	m := &scripted{tables: []string{"measures"}, columns: []string{"reading_of_sensor_377"},
+		sql: []string{"SELECT id FROM measures"}}
 	env := strategytest.EnvOf(t, script.String()+")", m)
 	for limit, all := range map[int]bool{2000: false, 20_000: true} {
 		m.requests = nil
-		testutil.Value((threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env, strategy.Task{Question: "What did the last one measure?"}))(t)
+		testutil.Value((threephase.Strategy{CallTokens: limit}).Generate(t.Context(), env,
+			strategy.Task{Question: "What did the last one measure?"}))(t)
 		text := said(m.of("generate")[0])
-		if !strings.Contains(text, "_377 ") || strings.Contains(text, "_001 ") != all || !strings.Contains(text, "id INTEGER PRIMARY KEY") {
+		if !strings.Contains(text, "_377 ") || strings.Contains(text, "_001 ") != all ||
+			!strings.Contains(text, "id INTEGER PRIMARY KEY") {
 			t.Errorf("%d tokens:\n%s", limit, text)
 		}
 	}
@@ -102,8 +109,10 @@ func advice() *memory.RetrievedLessons {
 	var r memory.RetrievedLessons
 	for i := range 5 {
 		long := fmt.Sprintf("%d %s", i, strings.Repeat("never ", 48))
-		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: "llm_guided", Text: long, Confidence: 0.95},
-			memory.Lesson{ID: fmt.Sprint("query", i), Kind: "query_pattern", Text: long, SQL: "SELECT " + strings.Repeat("id, ", 60) + "id FROM sales_region_01",
+		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: "llm_guided", Text: long,
+			Confidence: 0.95},
+			memory.Lesson{ID: fmt.Sprint("query", i), Kind: "query_pattern", Text: long, SQL: "SELECT " +
+				strings.Repeat("id, ", 60) + "id FROM sales_region_01",
 				Tables: []string{"sales_region_01"}, Confidence: 0.95},
 			memory.Lesson{ID: fmt.Sprint("error", i), Kind: "error_pattern", Pattern: "nobody", Text: long, Confidence: 0.95})
 	}

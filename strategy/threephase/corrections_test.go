@@ -18,11 +18,12 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// TestConstraints: each kind of correction stands verbatim in the prompts that it belongs to, and a statement against it
-// is sent back with it.
+// TestConstraints: each kind of correction stands verbatim in the prompts that it belongs to, and a statement against
+// it is sent back with it.
 func TestConstraints(t *testing.T) {
 	shop := strategytest.ShopEnv(t, nil)
-	join := session.Correction{Kind: dialogue.CorrectJoin, Join: ptr(joinOf(column("customers", "id"), column("orders", "id")))}
+	join := session.Correction{Kind: dialogue.CorrectJoin,
+		Join: ptr(joinOf(column("customers", "id"), column("orders", "id")))}
 	for _, tt := range []struct {
 		c       session.Correction
 		line    string
@@ -33,10 +34,13 @@ func TestConstraints(t *testing.T) {
 		why     string
 	}{
 		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("customers"), Rejected: named("orders")},
-			"MANDATORY TABLE: Use table 'customers'. DO NOT use: orders", false, true, strategytest.Ordered, strategytest.USA, "a rejected table is read"},
+			"MANDATORY TABLE: Use table 'customers'. DO NOT use: orders", false, true, strategytest.Ordered, strategytest.USA,
+			"a rejected table is read"},
 		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("orders")},
-			"MANDATORY TABLE: Use table 'orders'.", false, true, strategytest.USA, strategytest.Ordered, "a mandatory table is not read"},
-		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false, "SELECT name FROM customers, orders WHERE customer_id = 1",
+			"MANDATORY TABLE: Use table 'orders'.", false, true, strategytest.USA, strategytest.Ordered,
+			"a mandatory table is not read"},
+		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false,
+			"SELECT name FROM customers, orders WHERE customer_id = 1",
 			"SELECT name FROM customers JOIN orders ON customers.id = orders.id", "a column of the join is not read"},
 		{join, "MANDATORY JOIN: customers.id = orders.id between [customers, orders]", false, false,
 			"SELECT name FROM customers JOIN orders ON customer_id = customers.id",
@@ -70,7 +74,8 @@ func TestConstraints(t *testing.T) {
 				}
 			}
 		}
-		if repairs := m.of("repair"); tt.against != "" && (len(repairs) != 1 || !strings.Contains(last(repairs[0]), tt.c.String()+"; the statement ")) {
+		if repairs := m.of("repair"); tt.against != "" &&
+			(len(repairs) != 1 || !strings.Contains(last(repairs[0]), tt.c.String()+"; the statement ")) {
 			t.Errorf("%s: the correction is not told the constraint: %+v", tt.why, repairs)
 		}
 	}
@@ -80,7 +85,8 @@ func TestConstraints(t *testing.T) {
 func TestJoinAsked(t *testing.T) {
 	const tie = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.5}, ` +
 		`{"left_column": "superhero.hair_colour_id", "right_column": "colour.id", "confidence": 0.5}]}`
-	eye, hair := joinOf(column("superhero", "eye_colour_id"), column("colour", "id")), joinOf(column("superhero", "hair_colour_id"), column("colour", "id"))
+	eye, hair := joinOf(column("superhero", "eye_colour_id"), column("colour", "id")),
+		joinOf(column("superhero", "hair_colour_id"), column("colour", "id"))
 	for _, tt := range []struct {
 		question string
 		user     *session.Correction
@@ -89,7 +95,8 @@ func TestJoinAsked(t *testing.T) {
 		why      string
 	}{
 		{"What is the eye colour of Abomination?", nil, "ask", []string{"eye_colour_id"}, "named"},
-		{"Which eye and hair colour has Abomination?", nil, "ask", []string{"eye_colour_id", "hair_colour_id"}, "both are named"},
+		{"Which eye and hair colour has Abomination?", nil, "ask", []string{"eye_colour_id", "hair_colour_id"},
+			"both are named"},
 		{"What is the colour of Abomination?", nil, "ask", nil, "none is named, and the model cannot tell"},
 		{"What is the colour of Abomination?", nil, "pick", []string{"eye_colour_id"}, "the first one is taken"},
 		{"What is the colour of Abomination?", &session.Correction{Kind: dialogue.CorrectJoin, Join: &hair}, "ask",
@@ -125,12 +132,13 @@ func TestJoinAsked(t *testing.T) {
 	}
 }
 
-// TestCallsAfterCorrections: a corrected question with the replies of the first run at hand asks the model only what the
-// correction changes.
+// TestCallsAfterCorrections: a corrected question with the replies of the first run at hand asks the model only what
+// the correction changes.
 func TestCallsAfterCorrections(t *testing.T) {
 	env := strategytest.Heroes(t)
 	heroes := []string{"superhero", "publisher", "race"}
-	answer := "SELECT publisher_name FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id JOIN race AS r ON s.race_id = r.id"
+	answer := "SELECT publisher_name FROM superhero AS s JOIN publisher AS p ON s.publisher_id = p.id JOIN race AS r " +
+		"ON s.race_id = r.id"
 	task := strategy.Task{Question: "Which publishers have heroes of the human race?"}
 	run := func(m llm.Model, task strategy.Task) (*strategy.Outcome, error) {
 		return threephase.Strategy{}.Generate(t.Context(), strategytest.Asking(env, m), task)
@@ -145,9 +153,11 @@ func TestCallsAfterCorrections(t *testing.T) {
 		want map[string]int
 		why  string
 	}{
-		{session.Correction{Kind: dialogue.CorrectJoin, Join: ptr(joinOf(column("superhero", "publisher_id"), column("publisher", "id")))},
+		{session.Correction{Kind: dialogue.CorrectJoin,
+			Join: ptr(joinOf(column("superhero", "publisher_id"), column("publisher", "id")))},
 			map[string]int{"generate": 1}, "a join: the statement"},
-		{session.Correction{Kind: dialogue.CorrectJoin, Join: &eye}, map[string]int{"generate": 1}, "a join that brings a table along"},
+		{session.Correction{Kind: dialogue.CorrectJoin, Join: &eye}, map[string]int{"generate": 1},
+			"a join that brings a table along"},
 		{mapped("human", "race", "race"), map[string]int{"generate": 1}, "a word: the statement"},
 		{mapped("human", "gender", "gender"), map[string]int{"generate": 1}, "a word of another table"},
 		{session.Correction{Kind: dialogue.CorrectTable, Tables: named("gender")},
@@ -163,7 +173,8 @@ func TestCallsAfterCorrections(t *testing.T) {
 		live := &scripted{tables: heroes, sql: []string{answer}, synthesis: map[string]any{"joins_needed": true}}
 		again := task
 		again.Corrections = []session.Correction{tt.c}
-		live.sql = []string{answer + " JOIN gender AS g ON g.id = s.gender_id JOIN colour AS c ON c.id = s.eye_colour_id WHERE g.gender <> c.colour"}
+		live.sql = []string{answer + " JOIN gender AS g ON g.id = s.gender_id JOIN colour AS c ON c.id = s.eye_colour_id " +
+			"WHERE g.gender <> c.colour"}
 		if len(tt.c.Rejected) > 0 {
 			live.sql = []string{"SELECT superhero_name FROM superhero"}
 		}
@@ -187,23 +198,27 @@ CREATE TABLE places (id INTEGER PRIMARY KEY, town TEXT);`
 	m := &scripted{tables: []string{"people", "places"}, joins: `{"found_joins": false, "joins": []}`, sql: []string{over}}
 	env := strategytest.EnvOf(t, chain, nil)
 	out, report, err := ask(t, env, threephase.Strategy{}, m, strategy.Task{Question: "Who was in Oslo?"})
-	if err != nil || out.SQL != over || len(report.Joins.Bridges) != 1 || !strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
+	if err != nil || out.SQL != over || len(report.Joins.Bridges) != 1 ||
+		!strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
 		t.Errorf("without a correction: %+v, %v", report.Joins, err)
 	}
-	task := strategy.Task{Question: "Who was in Oslo?", Corrections: []session.Correction{{Kind: dialogue.CorrectTable, Rejected: named("visits")}}}
+	task := strategy.Task{Question: "Who was in Oslo?",
+		Corrections: []session.Correction{{Kind: dialogue.CorrectTable, Rejected: named("visits")}}}
 	m = &scripted{tables: m.tables, joins: m.joins, sql: []string{over, "SELECT name FROM people"}}
 	out, report, err = ask(t, env, threephase.Strategy{}, m, task)
-	if err != nil || out.SQL != "SELECT name FROM people" || len(report.Joins.Bridges) != 0 || strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
+	if err != nil || out.SQL != "SELECT name FROM people" || len(report.Joins.Bridges) != 0 ||
+		strings.Contains(last(m.of("generate")[0]), "CREATE TABLE visits") {
 		t.Errorf("over a rejected table: %+v, %+v, %v", out.Steps, report.Joins, err)
 	}
 }
 
-// TestFollowUp: every prompt has the earlier questions with their statements, and the statement is written from the tables
-// of the last answer too.
+// TestFollowUp: every prompt has the earlier questions with their statements, and the statement is written from the
+// tables of the last answer too.
 func TestFollowUp(t *testing.T) {
 	m := &scripted{tables: both[:1], sql: []string{strategytest.Broken, strategytest.USA}}
 	task := strategy.Task{Question: "And in the USA?", Earlier: []session.PreviousTurn{
-		{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers JOIN orders USING (id) WHERE country = 'Norway'"},
+		{Question: "Which customers live in Norway?",
+			SQL: "SELECT name FROM customers JOIN orders USING (id) WHERE country = 'Norway'"},
 	}}
 	if _, _, err := ask(t, strategytest.ShopEnv(t, nil), threephase.Strategy{}, m, task); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// Two tables stay, and the model says that nothing joins them: the user is asked. The choice comes back as a correction.
+// Two tables stay, and the model says that nothing joins them: the user is asked. The choice comes back as a
+// correction.
 func ExampleStrategy() {
 	env := strategytest.ExampleEnv(&scripted{
 		tables: []string{"customers", "orders"}, synthesis: map[string]any{"joins_needed": false},
@@ -62,10 +63,12 @@ func ExampleFailureError() {
 	// Ask again with the names of the things that the tables are about.
 }
 
-// The data dictionary of the method: a CSV file a table, a line a column. The schema goes into texttosql.WithSchema, or into
-// the Env of a strategy; columns that hold personal data show no stored value to a model.
+// The data dictionary of the method: a CSV file a table, a line a column. The schema goes into texttosql.WithSchema, or
+// into the Env of a strategy; columns that hold personal data show no stored value to a model.
 func ExampleStrategy_dictionary() {
-	files := fstest.MapFS{"customers.csv": {Data: []byte("name,business name,type,primary,PII\nid,,INTEGER,Y,N\nmail,e-mail address,TEXT,N,Y\n")}}
+	files := fstest.MapFS{
+		"customers.csv": {Data: []byte("name,business name,type,primary,PII\nid,,INTEGER,Y,N\nmail,e-mail " +
+			"address,TEXT,N,Y\n")}}
 	paths, err := fs.Glob(files, "*.csv")
 	if err != nil {
 		panic(err)
@@ -82,7 +85,8 @@ func ExampleStrategy_dictionary() {
 		}
 		table := schema.Table{Name: strings.TrimSuffix(path, ".csv"), Kind: "table"}
 		for _, line := range lines[1:] {
-			table.Columns = append(table.Columns, schema.Column{Name: line[0], Title: line[1], Type: line[2], Sensitive: line[4] == "Y"})
+			table.Columns = append(table.Columns, schema.Column{Name: line[0], Title: line[1], Type: line[2],
+				Sensitive: line[4] == "Y"})
 			if line[3] == "Y" {
 				table.PrimaryKey = append(table.PrimaryKey, line[0])
 			}

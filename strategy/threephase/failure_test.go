@@ -24,8 +24,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// TestBroken: a model that fails is no answer about the question: the error is the model's, and nothing says that there is
-// no candidate.
+// TestBroken: a model that fails is no answer about the question: the error is the model's, and nothing says that there
+// is no candidate.
 func TestBroken(t *testing.T) {
 	shop := strategytest.ShopEnv(t, nil)
 	down := &llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "down"}
@@ -69,14 +69,17 @@ func TestUnreadable(t *testing.T) {
 		{0, 2*2 + 1, strategytest.USA, "two tables, each asked about twice, and the statement"},
 		{50, 2 * 2, "", "tables that do not fit a call"},
 	} {
-		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("```sql\n" + strategytest.USA + "\n```"), Repeat: true}}}
-		out, report, err := ask(t, strategytest.ShopEnv(t, model), threephase.Strategy{CallTokens: tt.tokens}, model, strategytest.USATask)
+		model := &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts("```sql\n" + strategytest.USA + "\n```"),
+			Repeat: true}}}
+		out, report, err := ask(t, strategytest.ShopEnv(t, model), threephase.Strategy{CallTokens: tt.tokens}, model,
+			strategytest.USATask)
 		var unread *llm.ReplyError
 		if out.SQL != tt.want || len(model.Requests()) != tt.calls || (err == nil) != (tt.want != "") ||
 			err != nil && (!errors.As(err, &unread) || errors.Is(err, strategy.ErrNoCandidate)) || report.Failure != nil {
 			t.Errorf("%s: %q after %d calls, %v", tt.why, out.SQL, len(model.Requests()), err)
 		}
-		if told := strings.Join(out.Notes, "\n"); err == nil && (len(out.Links.Tables) != 2 || !strings.Contains(told, "the whole schema is used")) {
+		if told := strings.Join(out.Notes, "\n"); err == nil &&
+			(len(out.Links.Tables) != 2 || !strings.Contains(told, "the whole schema is used")) {
 			t.Errorf("%s: links %+v, notes %s", tt.why, out.Links, told)
 		}
 	}
@@ -97,9 +100,11 @@ func TestFailure(t *testing.T) {
 		{nil, 0, linker.ErrNoTables, 0, "names of the things", "", "no table is relevant"},
 		{[]string{"customers", "weather"}, 0, linker.ErrNoJoin, 0, "joined", "", "no way to join"},
 		{[]string{"customers"}, 2, strategy.ErrNoCandidate, 3, "Check the names", "Correct", "nothing runs"},
-		{[]string{"customers"}, 3, strategy.ErrNoCandidate, 3, "Check the names", "Correct", "nothing runs; that no correction is left is the session's to say"},
+		{[]string{"customers"}, 3, strategy.ErrNoCandidate, 3, "Check the names", "Correct",
+			"nothing runs; that no correction is left is the session's to say"},
 	} {
-		m := &scripted{tables: tt.tables, joins: `{"found_joins": false, "joins": []}`, sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
+		m := &scripted{tables: tt.tables, joins: `{"found_joins": false, "joins": []}`,
+			sql: []string{"SELECT a FROM b", "SELECT c FROM d", "SELECT e FROM f"}}
 		env := strategytest.EnvOf(t, lonely, m)
 		states(t, env)
 		task := orderedTask
@@ -108,13 +113,15 @@ func TestFailure(t *testing.T) {
 		}
 		out, err := threephase.Strategy{}.Generate(t.Context(), env, task)
 		var failure *threephase.FailureError
-		if !errors.As(err, &failure) || !errors.Is(err, tt.is) || !errors.Is(err, strategy.ErrNoCandidate) || strings.Contains(err.Error(), "\n") {
+		if !errors.As(err, &failure) || !errors.Is(err, tt.is) || !errors.Is(err, strategy.ErrNoCandidate) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
 		}
 		f := failure.Failure
 		advice := f.Recommendations
-		if f.Question != task.Question || f.Iterations != tt.attempts || len(f.Attempts) != tt.attempts || f.Corrections != tt.corrections || f.Error == "" ||
+		if f.Question != task.Question || f.Iterations != tt.attempts || len(f.Attempts) != tt.attempts ||
+			f.Corrections != tt.corrections || f.Error == "" ||
 			len(advice) == 0 || !strings.Contains(advice[0], tt.first) || !strings.Contains(advice[len(advice)-1], tt.last) {
 			t.Errorf("%s: %+v", tt.why, f)
 		}
@@ -186,7 +193,8 @@ func TestNothing(t *testing.T) {
 		t.Errorf("an empty schema: %v", err)
 	}
 	shop := strategytest.ShopEnv(t, m)
-	if _, err := (threephase.Strategy{}).Generate(t.Context(), shop, strategy.Task{Question: " \n"}); !errors.Is(err, strategy.ErrEmptyQuestion) {
+	if _, err := (threephase.Strategy{}).Generate(t.Context(), shop, strategy.Task{Question: " \n"}); !errors.Is(err,
+		strategy.ErrEmptyQuestion) {
 		t.Errorf("an empty question: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -195,7 +203,8 @@ func TestNothing(t *testing.T) {
 		t.Errorf("an ended context: %v", err)
 	}
 	for _, bad := range []threephase.Strategy{
-		{CallTokens: -1}, {OnAmbiguity: "nine"}, {Refine: strategy.Refine{Executions: -1}}, {Tables: linker.PerTable{Workers: -1}},
+		{CallTokens: -1}, {OnAmbiguity: "nine"}, {Refine: strategy.Refine{Executions: -1}},
+		{Tables: linker.PerTable{Workers: -1}},
 		{Joins: linker.Joins{MinConfidence: 2}},
 	} {
 		if _, err := bad.Generate(t.Context(), shop, orderedTask); err == nil || bad.Validate(0) == nil {
@@ -207,8 +216,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestRefused: what does not only read is refused, also where only the statement is wanted, and the database stays as it
-// is.
+// TestRefused: what does not only read is refused, also where only the statement is wanted, and the database stays as
+// it is.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.sqlite")
 	pool := testutil.Value(sql.Open("sqlite3", "file:"+path))(t)
@@ -227,7 +236,8 @@ func TestRefused(t *testing.T) {
 			m := &scripted{tables: both, sql: []string{hostile[i], hostile[(i+1)%len(hostile)], strategytest.USA}}
 			engine := testutil.Value(texttosql.New(pool, m, append(opts, texttosql.WithStrategy(threephase.Strategy{}))...))(t)
 			out, err := engine.Generate(t.Context(), orderedTask.Question)
-			if err != nil || out.SQL != strategytest.USA || out.Rows != nil || len(out.Steps) != 3 || out.Steps[0].Status == "ok" || out.Steps[0].Problem == "" {
+			if err != nil || out.SQL != strategytest.USA || out.Rows != nil || len(out.Steps) != 3 ||
+				out.Steps[0].Status == "ok" || out.Steps[0].Problem == "" {
 				t.Errorf("%q: %+v, %v", hostile[i], out.Steps, err)
 			}
 			m = &scripted{tables: both, sql: []string{hostile[i], "SELECT nobody FROM orders", hostile[(i+1)%len(hostile)]}}

@@ -18,8 +18,8 @@ import (
 	"github.com/texttosql/texttosql/strategy/threephase"
 )
 
-// scripted is a model that finds some tables relevant and keeps them, and writes statements: the first one, then those of
-// the corrections. It counts its calls.
+// scripted is a model that finds some tables relevant and keeps them, and writes statements: the first one, then those
+// of the corrections. It counts its calls.
 type scripted struct {
 	tables    []string       // by name
 	columns   []string       // that each of them is needed for; nil: all
@@ -48,9 +48,11 @@ func (s *scripted) Complete(_ context.Context, req llm.Request) (llm.Response, e
 	case "table":
 		said := func(text string) map[string]any {
 			relevant := slices.ContainsFunc(s.tables, func(name string) bool {
-				return strings.Contains(text, "CREATE TABLE "+name+" (") || strings.Contains(text, "CREATE TABLE "+prompttext.QuoteName(name)+" (")
+				return strings.Contains(text, "CREATE TABLE "+name+" (") ||
+					strings.Contains(text, "CREATE TABLE "+prompttext.QuoteName(name)+" (")
 			})
-			return map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns, "reasoning": "it is about it"}
+			return map[string]any{"is_relevant": relevant, "confidence": 0.9, "relevant_columns": s.columns,
+				"reasoning": "it is about it"}
 		}
 		if reply = written(said(text)); strings.Contains(text, "\nTable 2:\n") {
 			var list []map[string]any

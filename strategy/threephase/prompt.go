@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// prompter writes the prompt of a statement: Strategy.Prompt with the joins and requirements in front of the question. The
-// schema is shortened so that it fits CallTokens.
+// prompter writes the prompt of a statement: Strategy.Prompt with the joins and requirements in front of the question.
+// The schema is shortened so that it fits CallTokens.
 type prompter struct {
 	*run
 	beside int // tokens of what follows the prompt: a statement and what is wrong with it
@@ -36,7 +36,9 @@ func (p prompter) Prompt(ctx context.Context, env *strategy.Env, in strategy.Pro
 	narrow := *env
 	narrow.SchemaBudget = max(left, p.CallTokens/4)
 	if left < narrow.SchemaBudget {
-		trace.FromContext(ctx).Warn("call-too-long", fmt.Sprintf("question, notes and attempts leave %d of %d tokens for the schema: the call takes more", left, p.CallTokens))
+		trace.FromContext(ctx).Warn("call-too-long",
+			fmt.Sprintf("question, notes and attempts leave %d of %d tokens for the schema: the call takes more", left,
+				p.CallTokens))
 	}
 	in.Whole, in.Schema = p.whole, p.needed
 	return p.written(ctx, &narrow, in)
@@ -66,7 +68,8 @@ func (r *run) plan(env *strategy.Env) string {
 	}
 	id, head := r.report.Tables, "### Requirements, as far as they were understood\n"
 	for _, part := range []struct{ name, text string }{
-		{"Filters", id.Filters}, {"Aggregations", id.Aggregations}, {"Ordering", id.Ordering}, {"Tables are combined by", combined[id.Combine]},
+		{"Filters", id.Filters}, {"Aggregations", id.Aggregations}, {"Ordering", id.Ordering},
+		{"Tables are combined by", combined[id.Combine]},
 	} {
 		if text := prompttext.OneLine(part.text); text != "" {
 			b.WriteString(head + part.name + ": " + text + "\n")
@@ -90,7 +93,8 @@ type repairer struct {
 
 // Repair shortens the statements of earlier attempts, and notes what the model failed with.
 func (r repairer) Repair(ctx context.Context, env *strategy.Env, in strategy.RepairInput) (llm.Response, error) {
-	beside := frameTokens + prompttext.EstimateTokens(in.SQL) + prompttext.EstimateTokens(env.Lessons.ForError(in.Err.Error()))
+	beside := frameTokens + prompttext.EstimateTokens(in.SQL) +
+		prompttext.EstimateTokens(env.Lessons.ForError(in.Err.Error()))
 	in.Earlier = slices.Clone(in.Earlier)
 	for i := range in.Earlier {
 		s := &in.Earlier[i]
@@ -110,8 +114,8 @@ func (r repairer) Repair(ctx context.Context, env *strategy.Env, in strategy.Rep
 	return reply, err
 }
 
-// The tokens of an error line at most, and of what else a complaint has: the error of the last statement, names that are
-// close, and what is asked.
+// The tokens of an error line at most, and of what else a complaint has: the error of the last statement, names that
+// are close, and what is asked.
 const (
 	lineTokens  = 100
 	frameTokens = 400

@@ -88,7 +88,8 @@ func recommended(err error) []string {
 	case errors.Is(err, linker.ErrNoJoin):
 		list = append(list, "Say how the tables are joined: join A.x with B.y.")
 	default:
-		list = append(list, "Check the names in the question against the schema.", "Correct what the errors of the statements show: a table, a join, or what a word means.")
+		list = append(list, "Check the names in the question against the schema.",
+			"Correct what the errors of the statements show: a table, a join, or what a word means.")
 	}
 	return list
 }

@@ -33,15 +33,16 @@ type run struct {
 	failed []error // what corrections failed with; guarded by mu
 }
 
-// laterCalls is what a question takes behind the verdicts on its tables: together, synthesis, both once more with the tables that
-// were missing, a statement.
+// laterCalls is what a question takes behind the verdicts on its tables: together, synthesis, both once more with the
+// tables that were missing, a statement.
 const laterCalls = 5
 
 // start fills in what Strategy leaves open.
 func (s Strategy) start(env *strategy.Env, t strategy.Task) *run {
 	s.CallTokens = cmp.Or(s.CallTokens, 4000)
 	s.Tables.Model, s.Tables.Seed = env.Models[0], env.SeedOf
-	s.Tables.TableTokens, s.Tables.CallTokens = cmp.Or(s.Tables.TableTokens, s.CallTokens), cmp.Or(s.Tables.CallTokens, s.CallTokens)
+	s.Tables.TableTokens, s.Tables.CallTokens = cmp.Or(s.Tables.TableTokens, s.CallTokens),
+		cmp.Or(s.Tables.CallTokens, s.CallTokens)
 	if left, bounded := env.CallsLeft(); bounded { // waves behind the first one leave the later steps their calls
 		first, perCall := s.Tables.FirstWave(env.Schema)
 		s.Tables.Tables = min(cmp.Or(s.Tables.Tables, math.MaxInt), perCall*max(first, left-laterCalls))
@@ -75,13 +76,14 @@ func (r *run) unclear(ctx context.Context, q *session.QuestionError) error {
 	return q
 }
 
-// restrict makes the schemas that the statement is written from: the tables chosen, and those of the last answer, which a
-// follow-up may refer to. Keys lead to no other table.
+// restrict makes the schemas that the statement is written from: the tables chosen, and those of the last answer, which
+// a follow-up may refer to. Keys lead to no other table.
 func (r *run) restrict(ctx context.Context) error {
 	chosen := linker.Func(func(context.Context, linker.Input) (schema.Links, error) {
-		return r.report.Joins.Extend(schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables), func(l schema.TableLink) bool {
-			return !slices.Contains(r.tables, l.Name())
-		})}), nil
+		return r.report.Joins.Extend(schema.Links{Tables: slices.DeleteFunc(slices.Clone(r.report.Tables.Links.Tables),
+			func(l schema.TableLink) bool {
+				return !slices.Contains(r.tables, l.Name())
+			})}), nil
 	})
 	links, err := linker.Conversation{Linker: chosen}.Link(ctx, r.input)
 	if err != nil {

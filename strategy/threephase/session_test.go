@@ -22,12 +22,13 @@ import (
 // engineOf is an engine for the strategy.
 func engineOf(t *testing.T, m llm.Model, s threephase.Strategy, opts ...texttosql.Option) *texttosql.Engine {
 	t.Helper()
-	e := testutil.Value(texttosql.New(strategytest.PoolOf(t, strategytest.HeroesSQL), m, append(opts, texttosql.WithStrategy(s))...))(t)
+	e := testutil.Value(texttosql.New(strategytest.PoolOf(t, strategytest.HeroesSQL), m,
+		append(opts, texttosql.WithStrategy(s))...))(t)
 	return e
 }
 
-// TestConverse: a session asks which table is meant, then how the chosen ones are joined, and answers; no table is judged
-// twice, and the record has the states of each stage.
+// TestConverse: a session asks which table is meant, then how the chosen ones are joined, and answers; no table is
+// judged twice, and the record has the states of each stage.
 func TestConverse(t *testing.T) {
 	const tie = `{"found_joins": true, "joins": [{"left_column": "superhero.eye_colour_id", "right_column": "colour.id", "confidence": 0.5}, ` +
 		`{"left_column": "superhero.hair_colour_id", "right_column": "colour.id", "confidence": 0.5}]}`
@@ -35,7 +36,8 @@ func TestConverse(t *testing.T) {
 		sql: []string{"SELECT c.colour FROM superhero AS s JOIN colour AS c ON s.hair_colour_id = c.id"}}
 	s := engineOf(t, m, threephase.Strategy{}).NewConversation(&session.MemoryStore{})
 	var question *session.QuestionError
-	if _, err := s.Ask(t.Context(), "What is the colour of Night Owl?"); !errors.As(err, &question) || question.Kind != dialogue.KindTable {
+	if _, err := s.Ask(t.Context(), "What is the colour of Night Owl?"); !errors.As(err, &question) ||
+		question.Kind != dialogue.KindTable {
 		t.Fatal(err)
 	}
 	m.synthesis = nil // seen with the correction, they are joined
@@ -73,17 +75,19 @@ func TestConverseBudget(t *testing.T) {
 	strategy := threephase.Strategy{Tables: linker.PerTable{Workers: 1}}
 	s := engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 7})).NewConversation(&store)
 	var stopped *session.InterruptedError
-	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) || !errors.As(err, &stopped) || len(m.requests) != 7 {
+	if _, err := s.Ask(t.Context(), "Which heroes are there?"); !errors.Is(err, texttosql.ErrBudget) ||
+		!errors.As(err, &stopped) || len(m.requests) != 7 {
 		t.Fatalf("%v after %d calls", err, len(m.requests))
 	}
-	again := testutil.Value(engineOf(t, m, strategy, texttosql.WithBudget(llm.Budget{Calls: 30})).OpenConversation(t.Context(), &store, stopped.ID))(t)
+	again := testutil.Value(engineOf(t, m, strategy,
+		texttosql.WithBudget(llm.Budget{Calls: 30})).OpenConversation(t.Context(), &store, stopped.ID))(t)
 	if res, err := again.Resume(t.Context()); err != nil || res.SQL != m.sql[0] || len(m.requests) != 10+1+1 {
 		t.Errorf("%v after %d calls: %v", res, len(m.requests), err)
 	}
 }
 
-// TestConverseUnreadable: a model whose replies are no JSON interrupts the question, with what to do about it, and a better
-// one answers it.
+// TestConverseUnreadable: a model whose replies are no JSON interrupts the question, with what to do about it, and a
+// better one answers it.
 func TestConverseUnreadable(t *testing.T) {
 	var store session.MemoryStore
 	prose := llm.Named("prose", llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
@@ -93,7 +97,8 @@ func TestConverseUnreadable(t *testing.T) {
 	_, err := engineOf(t, prose, strategy).NewConversation(&store).Ask(t.Context(), "Which heroes are there?")
 	var stopped *session.InterruptedError
 	told := failure.Of(err)
-	if !errors.As(err, &stopped) || told.Advice != "Begin again with a larger model, or another strategy." || strings.Contains(told.Message, "checks") {
+	if !errors.As(err, &stopped) || told.Advice != "Begin again with a larger model, or another strategy." ||
+		strings.Contains(told.Message, "checks") {
 		t.Fatalf("%v: %+v", err, told)
 	}
 	m := &scripted{tables: []string{"superhero"}, sql: []string{"SELECT superhero_name FROM superhero"}}
@@ -111,7 +116,8 @@ func TestConverseFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.Record()
-	if f := r.Failure; r.State != session.Failed || f == nil || len(f.Attempts) != 3 || f.Iterations != 3 || len(f.Recommendations) == 0 || len(f.Tables) != 1 {
+	if f := r.Failure; r.State != session.Failed || f == nil || len(f.Attempts) != 3 || f.Iterations != 3 ||
+		len(f.Recommendations) == 0 || len(f.Tables) != 1 {
 		t.Errorf("%s %+v", r.State, f)
 	}
 }

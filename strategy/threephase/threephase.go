@@ -59,7 +59,8 @@ func (s Strategy) Validate(samples int) error {
 		fields.Check("threephase: Strategy.CallTokens", s.CallTokens, 0),
 	}
 	if !slices.Contains([]string{"", "ask", "pick", "fail"}, s.OnAmbiguity) {
-		errs = append(errs, &strategy.ConfigError{Field: "threephase: Strategy.OnAmbiguity", Problem: fmt.Sprintf("it is %q; want ask, pick or fail", s.OnAmbiguity)})
+		errs = append(errs, &strategy.ConfigError{Field: "threephase: Strategy.OnAmbiguity",
+			Problem: fmt.Sprintf("it is %q; want ask, pick or fail", s.OnAmbiguity)})
 	}
 	return errors.Join(errs...)
 }

@@ -96,7 +96,8 @@ func (c Driver) payloads(t *testing.T) {
 		{"SELECT * FROM users", refuse, "a denied column behind a star"},
 		{"SELECT count(*) FROM t WHERE b = (SELECT max(password) FROM users)", refuse, "a denied column in a condition"},
 		{"SELECT sql FROM sqlite_master", refuse, "the catalog"},
-		{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", survive, "a query without end"},
+		{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", survive,
+			"a query without end"},
 	} {
 		table, err := db.Query(t.Context(), tt.sql)
 		var refused *exec.RefusedError
@@ -165,7 +166,8 @@ func (c Driver) engine(t *testing.T) {
 
 // timeout: a statement without an end is stopped by its time-out, and the connection serves again.
 func (c Driver) timeout(t *testing.T) {
-	db, err := exec.New(c.pool(t), c.Dialect, exec.Config{Unwrap: c.Unwrap, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}})
+	db, err := exec.New(c.pool(t), c.Dialect,
+		exec.Config{Unwrap: c.Unwrap, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ func (c hooks) RegisterAuthorizer(callback func(op int, arg1, arg2, database str
 		c.must(c.conn.SetAuthorizer(nil))
 		return
 	}
-	c.must(c.conn.SetAuthorizer(func(op sqlite3.AuthorizerActionCode, arg1, arg2, database, _ string) sqlite3.AuthorizerReturnCode {
+	c.must(c.conn.SetAuthorizer(func(op sqlite3.AuthorizerActionCode, arg1, arg2, database,
+		_ string) sqlite3.AuthorizerReturnCode {
 		return sqlite3.AuthorizerReturnCode(callback(int(op), arg1, arg2, database))
 	}))
 }

@@ -1,4 +1,5 @@
-// Package otelsql shows how a pool that github.com/XSAM/otelsql traces is guarded: the guard needs the connection inside.
+// Package otelsql shows how a pool that github.com/XSAM/otelsql traces is guarded: the guard needs the connection
+// inside.
 //
 //	pool, err := otelsql.Open("sqlite3", "file:shop.db?mode=ro") // github.com/mattn/go-sqlite3
 //	engine, err := texttosql.New(pool, model, texttosql.WithDialect(nil, Unwrap))

@@ -24,7 +24,8 @@ func ExampleConnector() {
 	defer os.RemoveAll(dir)
 	pool := sql.OpenDB(modernc.Connector{DSN: "file:" + filepath.Join(dir, "shop.db")})
 	defer pool.Close()
-	if _, err := pool.Exec("CREATE TABLE customers(id INTEGER, name TEXT); INSERT INTO customers VALUES (1, 'Ann')"); err != nil {
+	if _, err := pool.Exec(
+		"CREATE TABLE customers(id INTEGER, name TEXT); INSERT INTO customers VALUES (1, 'Ann')"); err != nil {
 		log.Fatal(err)
 	}
 

@@ -31,7 +31,8 @@ import (
 
 // TestInspect: tables, views, comments and types of two catalogs, and what is left out.
 func TestInspect(t *testing.T) {
-	name := open(t, `CREATE TABLE parent(id INTEGER COMMENT 'its number', code VARCHAR(20), at TIMESTAMP(3) WITH TIME ZONE, tags ARRAY(ROW(x INTEGER)));
+	name := open(t,
+		`CREATE TABLE parent(id INTEGER COMMENT 'its number', code VARCHAR(20), at TIMESTAMP(3) WITH TIME ZONE, tags ARRAY(ROW(x INTEGER)));
 COMMENT ON TABLE parent IS 'all parents';
 CREATE VIEW codes AS SELECT code FROM parent;
 `)
@@ -42,7 +43,8 @@ CREATE VIEW codes AS SELECT code FROM parent;
 	want := []schema.Table{
 		{Schema: name, Name: "codes", Kind: "view", Columns: []schema.Column{{Name: "code", Type: "varchar(20)"}}},
 		{Schema: name, Name: "parent", Kind: "table", Description: "all parents", Columns: []schema.Column{
-			{Name: "id", Type: "integer", Description: "its number"}, {Name: "code", Type: "varchar(20)"}, {Name: "at", Type: "timestamp(3) with time zone"},
+			{Name: "id", Type: "integer", Description: "its number"}, {Name: "code", Type: "varchar(20)"},
+			{Name: "at", Type: "timestamp(3) with time zone"},
 			{Name: "tags", Type: "array(row(x integer))"},
 		}},
 		{Schema: "tpch.tiny", Name: "nation", Kind: "table", Columns: []schema.Column{
@@ -94,7 +96,8 @@ func TestInspectMany(t *testing.T) {
 			}
 		}
 		if n != 4000 || len(found.Relations) != len(found.Schema.Tables) || found.Version != before {
-			t.Fatalf("%d columns, %d relations of %d tables, version %q", n, len(found.Relations), len(found.Schema.Tables), found.Version)
+			t.Fatalf("%d columns, %d relations of %d tables, version %q", n, len(found.Relations), len(found.Schema.Tables),
+				found.Version)
 		}
 	}
 	t.Logf("200 tables with 20 columns: %v", least)
@@ -158,14 +161,21 @@ INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 200), (3, 2, 7);
 
 // values are expressions of every type, most of them nested too.
 var values = []string{
-	"1", "BIGINT '9223372036854775807'", "TINYINT '-1'", "1.50", "DECIMAL '12345678901234567890123456789012345678'", "1e0", "REAL '0.1'", "nan()", "infinity()",
-	"-0e0", "TRUE", "1 = 2", "NULL", "'x '", "CAST('ab' AS CHAR(5))", "X'00ff'", "DATE '2024-02-29'", "TIME '01:02:03.5'", "TIME '01:02:03 +02:00'",
-	"TIMESTAMP '2024-02-29 13:14:15'", "TIMESTAMP '2024-02-29 13:14:15.120000'", "TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin'",
-	"TIMESTAMP '2024-07-01 10:00:00 -05:30'", "TIMESTAMP '1969-12-31 23:59:59.000000001'", "INTERVAL '2' DAY", "INTERVAL '3' MONTH",
-	`JSON '{"b": 1, "a": [2]}'`, "UUID '123E4567-e89b-12d3-a456-426655440000'", "IPADDRESS '::1'", "ARRAY[1, NULL, 3]", "ARRAY['<a>', '\"']", "ARRAY[1.50, 2.00]",
-	"ARRAY[DATE '2024-01-02']", "ARRAY[TIMESTAMP '2024-01-02 03:04:05.500']", "ARRAY[TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin']", "ARRAY[X'00ff']",
+	"1", "BIGINT '9223372036854775807'", "TINYINT '-1'", "1.50", "DECIMAL '12345678901234567890123456789012345678'", "1e0",
+	"REAL '0.1'", "nan()", "infinity()",
+	"-0e0", "TRUE", "1 = 2", "NULL", "'x '", "CAST('ab' AS CHAR(5))", "X'00ff'", "DATE '2024-02-29'", "TIME '01:02:03.5'",
+	"TIME '01:02:03 +02:00'",
+	"TIMESTAMP '2024-02-29 13:14:15'", "TIMESTAMP '2024-02-29 13:14:15.120000'",
+	"TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin'",
+	"TIMESTAMP '2024-07-01 10:00:00 -05:30'", "TIMESTAMP '1969-12-31 23:59:59.000000001'", "INTERVAL '2' DAY",
+	"INTERVAL '3' MONTH",
+	`JSON '{"b": 1, "a": [2]}'`, "UUID '123E4567-e89b-12d3-a456-426655440000'", "IPADDRESS '::1'", "ARRAY[1, NULL, 3]",
+	"ARRAY['<a>', '\"']", "ARRAY[1.50, 2.00]",
+	"ARRAY[DATE '2024-01-02']", "ARRAY[TIMESTAMP '2024-01-02 03:04:05.500']",
+	"ARRAY[TIMESTAMP '2024-07-01 10:00:00 Europe/Berlin']", "ARRAY[X'00ff']",
 	"ARRAY[ARRAY[1e0, nan()]]", "MAP(ARRAY['b', 'a'], ARRAY[1, NULL])", "MAP(ARRAY[2, 1], ARRAY[DATE '2024-01-02', NULL])",
-	`CAST(ROW(1, 'x', DATE '2024-01-02') AS ROW(b INTEGER, "A b" VARCHAR, c DATE))`, "ROW(1, ARRAY[ROW(2.50)])", "CAST(NULL AS ROW(x INTEGER))",
+	`CAST(ROW(1, 'x', DATE '2024-01-02') AS ROW(b INTEGER, "A b" VARCHAR, c DATE))`, "ROW(1, ARRAY[ROW(2.50)])",
+	"CAST(NULL AS ROW(x INTEGER))",
 	"sum(x)", "avg(x)", "sum(d)", "count(*)", "max(d) / 3", "array_agg(x ORDER BY x)", "approx_distinct(x)",
 }
 
@@ -178,7 +188,8 @@ func TestValues(t *testing.T) {
 		var out strings.Builder
 		for _, value := range values {
 			text := "SELECT " + value
-			if strings.ContainsAny(value, "xd") && strings.Contains(value, "(x") || strings.Contains(value, "(d)") || value == "count(*)" {
+			if strings.ContainsAny(value, "xd") && strings.Contains(value, "(x") || strings.Contains(value, "(d)") ||
+				value == "count(*)" {
 				text += " FROM v"
 			}
 			table, err := db.Query(t.Context(), text)
@@ -199,7 +210,8 @@ func TestValues(t *testing.T) {
 
 // TestKinds: the page about engines shows the values as a result has them.
 func TestKinds(t *testing.T) {
-	dialecttest.Kinds(t, guarded(t, "admin", open(t, "CREATE TABLE v(x INTEGER);\n"), trino.Dialect{}, exec.Config{}), "../../../docs/lab/engines.md", "Trino")
+	dialecttest.Kinds(t, guarded(t, "admin", open(t, "CREATE TABLE v(x INTEGER);\n"), trino.Dialect{}, exec.Config{}),
+		"../../../docs/lab/engines.md", "Trino")
 }
 
 // TestErrors: what the server says of wrong statements.
@@ -254,7 +266,8 @@ CREATE TABLE none(id INTEGER);
 		run := func(ctx context.Context, text string, rows int) (*result.Table, error) {
 			return db.QueryWithin(ctx, text, exec.Bounds{Rows: rows})
 		}
-		got, err := trino.Dialect{}.SampleRows(t.Context(), run, *found, exec.SampleOptions{Columns: columns, Rows: 5, Cut: 3, Count: 10, Spread: table == "none"})
+		got, err := trino.Dialect{}.SampleRows(t.Context(), run, *found, exec.SampleOptions{Columns: columns, Rows: 5, Cut: 3,
+			Count: 10, Spread: table == "none"})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", table, err, diff)
 		}
@@ -278,11 +291,16 @@ func guardedBy(t testing.TB, dsn string, c exec.Config) *exec.DB {
 func TestTwoCatalogs(t *testing.T) {
 	name := open(t, "CREATE TABLE offices(city VARCHAR, country VARCHAR);\n"+
 		"INSERT INTO offices VALUES ('Lyon', 'FRANCE'), ('Lima', 'PERU'), ('Nice', 'FRANCE');\n")
-	model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("```sql\nSELECT r.name, count(*) FROM offices AS o" +
-		" JOIN tpch.tiny.nation AS n ON n.name = o.country JOIN tpch.tiny.region AS r ON r.regionkey = n.regionkey GROUP BY r.name ORDER BY r.name\n```")}}}
-	e, err := texttosql.New(pool(t, "reader", name), model, texttosql.WithDialect(trino.Dialect{Catalogs: []string{"tpch"}}),
+	model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true,
+		Replies: llmtest.Texts("```sql\nSELECT r.name, count(*) FROM offices AS o" +
+			" JOIN tpch.tiny.nation AS n ON n.name = o.country JOIN tpch.tiny.region AS r ON r.regionkey = n.regionkey " +
+			"GROUP BY r.name ORDER BY r.name\n```")}}}
+	e, err := texttosql.New(pool(t, "reader", name), model,
+		texttosql.WithDialect(trino.Dialect{Catalogs: []string{"tpch"}}),
 		texttosql.WithPolicy(exec.Policy{AllowTables: []string{"offices", "tpch.tiny.nation", "tpch.tiny.region"}}),
-		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute}, Answer: exec.Bounds{Timeout: time.Minute}}), // of a busy machine
+		// of a busy machine
+		texttosql.WithLimits(exec.Limits{Candidate: exec.Bounds{Timeout: time.Minute},
+			Answer: exec.Bounds{Timeout: time.Minute}}),
 		texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
 	if err != nil {
 		t.Fatal(err)
@@ -306,15 +324,17 @@ func TestTwoCatalogs(t *testing.T) {
 }
 
 // long is a statement that takes many minutes on both nodes, and no memory.
-const long = "SELECT count(*) FROM tpch.sf100.lineitem AS a CROSS JOIN tpch.tiny.nation AS b WHERE a.comment < b.comment"
+const long = "SELECT count(*) FROM tpch.sf100.lineitem AS a CROSS JOIN tpch.tiny.nation AS b " +
+	"WHERE a.comment < b.comment"
 
 // running counts the statements with a mark that the server works on.
 func running(t testing.TB, mark string) (n int) {
 	t.Helper()
 	p := pool(t, "admin", "default")
 	defer p.Close()
-	testutil.OK(t, p.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
-		"%' AND query NOT LIKE '%system.runtime%' AND state NOT IN ('FINISHED', 'FAILED')").Scan(&n))
+	testutil.OK(t, p.QueryRowContext(context.WithoutCancel(t.Context()),
+		"SELECT count(*) FROM system.runtime.queries WHERE query LIKE '%"+mark+
+			"%' AND query NOT LIKE '%system.runtime%' AND state NOT IN ('FINISHED', 'FAILED')").Scan(&n))
 	return n
 }
 
@@ -356,8 +376,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestNodeEnds: a worker goes in the middle of a statement. That is nobody's fault but the cluster's, and later statements
-// work on the other node.
+// TestNodeEnds: a worker goes in the middle of a statement. That is nobody's fault but the cluster's, and later
+// statements work on the other node.
 func TestNodeEnds(t *testing.T) {
 	d := dbtest.NewDB(t, pool(t, "admin", "default"), trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{})
 	testutil.Value(d.Query(t.Context(), "SELECT count(*) FROM tpch.tiny.nation"))(t)
@@ -391,8 +411,8 @@ func TestNodeEnds(t *testing.T) {
 	})
 }
 
-// TestNoServer: what is said without a server, of a user it does not let in, and of places that are not there. No error has
-// the DSN.
+// TestNoServer: what is said without a server, of a user it does not let in, and of places that are not there. No error
+// has the DSN.
 func TestNoServer(t *testing.T) {
 	l := testutil.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	nobody := l.Addr().String()
@@ -402,8 +422,10 @@ func TestNoServer(t *testing.T) {
 	}))
 	defer strict.Close()
 	for _, c := range []struct{ why, dsn, want string }{
-		{"nobody listens", "http://s3cret-user@" + nobody + "?catalog=memory&schema=default&request_retry_max_attempts=2", "connection refused"},
-		{"wrong credentials", "http://s3cret-user@" + strict.Listener.Addr().String() + "?catalog=memory&schema=default", "Invalid credentials"},
+		{"nobody listens", "http://s3cret-user@" + nobody + "?catalog=memory&schema=default&request_retry_max_attempts=2",
+			"connection refused"},
+		{"wrong credentials", "http://s3cret-user@" + strict.Listener.Addr().String() + "?catalog=memory&schema=default",
+			"Invalid credentials"},
 		{"no such catalog", strings.Replace(dsn(t, "s3cret-user", "default"), "catalog=memory", "catalog=nix", 1), "nix"},
 		{"no catalog", strings.Replace(dsn(t, "s3cret-user", "default"), "catalog=memory&", "", 1), "name both in the DSN"},
 		{"no schema", strings.Replace(dsn(t, "s3cret-user", "default"), "&schema=default", "", 1), "name both in the DSN"},
@@ -414,7 +436,8 @@ func TestNoServer(t *testing.T) {
 		_, schemaErr := db.Schema(t.Context())
 		_, queryErr := db.Query(t.Context(), "SELECT 1 FROM t")
 		model := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true, Replies: llmtest.Texts("SELECT 1 FROM t")}}}
-		e, err := texttosql.New(p, llm.Model(model), texttosql.WithDialect(trino.Dialect{}), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
+		e, err := texttosql.New(p, llm.Model(model), texttosql.WithDialect(trino.Dialect{}),
+			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1}))
 		askErr := err
 		if err == nil {
 			_, askErr = e.Ask(t.Context(), "How many?")
@@ -425,7 +448,8 @@ func TestNoServer(t *testing.T) {
 				t.Errorf("%s: %s: no error", c.why, what)
 			case !strings.Contains(text, c.want):
 				t.Errorf("%s: %s: %q, want %q", c.why, what, text, c.want)
-			case strings.Contains(text, "s3cret") || strings.Contains(text, "request_retry_max_attempts=2&") || strings.Contains(text, c.dsn):
+			case strings.Contains(text, "s3cret") || strings.Contains(text, "request_retry_max_attempts=2&") ||
+				strings.Contains(text, c.dsn):
 				t.Errorf("%s: %s: the error has the DSN: %s", c.why, what, text)
 			}
 		}

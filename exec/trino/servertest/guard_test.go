@@ -34,9 +34,12 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 	type m = map[string]any
 	for section, rest := range map[string]m{
 		"catalogs": {"allow": "all"}, "schemas": {"owner": true},
-		"tables":    {"privileges": []string{"SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP", "GRANT_SELECT"}},
-		"functions": {"privileges": []string{"EXECUTE", "GRANT_EXECUTE", "OWNERSHIP"}}, "procedures": {"privileges": []string{"EXECUTE"}},
-		"system_session_properties": {"allow": true}, "catalog_session_properties": {"allow": true}, "queries": {"allow": []string{"execute", "kill", "view"}},
+		"tables": {"privileges": []string{"SELECT", "INSERT", "DELETE", "UPDATE", "OWNERSHIP",
+			"GRANT_SELECT"}},
+		"functions":                 {"privileges": []string{"EXECUTE", "GRANT_EXECUTE", "OWNERSHIP"}},
+		"procedures":                {"privileges": []string{"EXECUTE"}},
+		"system_session_properties": {"allow": true}, "catalog_session_properties": {"allow": true},
+		"queries":            {"allow": []string{"execute", "kill", "view"}},
 		"system_information": {"allow": []string{"read", "write"}},
 	} {
 		rest["user"] = ".*"
@@ -49,7 +52,8 @@ func ruled(t *testing.T, p exec.Policy, user, place string) {
 // schemaOf is the schema of memory.place and tpch.tiny as admin sees it.
 func schemaOf(t *testing.T, place string) *schema.Schema {
 	t.Helper()
-	s, err := guarded(t, "admin", place, trino.Dialect{Catalogs: []string{"tpch"}}, exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}).Schema(t.Context())
+	s, err := guarded(t, "admin", place, trino.Dialect{Catalogs: []string{"tpch"}},
+		exec.Config{Policy: exec.Policy{Reveal: []string{"*"}}}).Schema(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +87,8 @@ func TestHostile(t *testing.T) {
 	owner := pool(t, "admin", place)
 	look := func() string {
 		text := ""
-		for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES", "SHOW SCHEMAS",
+		for _, query := range []string{"SELECT * FROM t ORDER BY a", "SELECT * FROM users ORDER BY id", "SHOW TABLES",
+			"SHOW SCHEMAS",
 			"SHOW FUNCTIONS FROM memory." + place, "SHOW CATALOGS", "SHOW ROLES"} {
 			rows := testutil.Value(dbtest.Texts(t.Context(), owner, query))(t)
 			text += fmt.Sprintln(rows)
@@ -183,7 +188,8 @@ func TestCost(t *testing.T) {
 		ready  int
 		first  int // a statement over a view that the guard never saw
 	}{
-		// The session, the relations, two lists of system.metadata, whether views can be read, and whether the user may write.
+		// The session, the relations, two lists of system.metadata, whether views can be read, and whether the user may
+		// write.
 		{"admin", exec.Policy{}, 6, 2},
 		// That, and twice whether the column is denied; then the view's tables, and those of its definition.
 		{"reader", exec.Policy{DenyColumns: []string{"users.password"}}, 8, 4},
@@ -192,7 +198,9 @@ func TestCost(t *testing.T) {
 			var sent texted
 			db := counted(t, test.user, place, "", &sent, exec.Config{Policy: test.policy, Limits: patient})
 			expect := func(what string, err error, want int) {
-				texts := slices.DeleteFunc(sent.all(), func(text string) bool { return strings.HasPrefix(text, "SELECT to_hex(checksum(") })
+				texts := slices.DeleteFunc(sent.all(), func(text string) bool {
+					return strings.HasPrefix(text, "SELECT to_hex(checksum(")
+				})
 				if err != nil || len(texts) != want {
 					t.Errorf("%s: %d statements, want %d, %v:\n%s", what, len(texts), want, err, strings.Join(texts, "\n"))
 				}
@@ -201,7 +209,8 @@ func TestCost(t *testing.T) {
 			expect("Ready", db.Ready(t.Context()), test.ready)
 			expect("the first statement", query("SELECT name FROM names"), test.first)
 			expect("the second one", query("SELECT id FROM names"), 2)
-			_, err := db.Examine(t.Context(), "SELECT count(*) AS n FROM names", exec.ReadOnly{}, exec.ExplainCheck{}, exec.RunCheck{})
+			_, err := db.Examine(t.Context(), "SELECT count(*) AS n FROM names", exec.ReadOnly{}, exec.ExplainCheck{},
+				exec.RunCheck{})
 			expect("an examination: its tables, its plan, and itself", err, 3)
 		})
 	}
@@ -213,13 +222,15 @@ func TestSession(t *testing.T) {
 	recursive := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4) SELECT count(*) FROM n"
 	var sent texted
 	for depth, works := range map[string]bool{"2": false, "9": true} {
-		db := counted(t, "u"+depth, place, "&session_properties=max_recursion_depth:"+depth, &sent, exec.Config{Limits: patient})
+		db := counted(t, "u"+depth, place, "&session_properties=max_recursion_depth:"+depth, &sent,
+			exec.Config{Limits: patient})
 		if _, err := db.Query(t.Context(), recursive); (err == nil) != works {
 			t.Errorf("max_recursion_depth of %s: %v", depth, err)
 		}
 	}
 	// SHOW SESSION does not show this one.
-	table, err := counted(t, "far", place, "&session_properties=time_zone_id:Pacific%2FChatham", &sent, exec.Config{Limits: patient}).
+	table, err := counted(t, "far", place, "&session_properties=time_zone_id:Pacific%2FChatham", &sent,
+		exec.Config{Limits: patient}).
 		Query(t.Context(), "SELECT current_timezone()")
 	if err != nil || fmt.Sprint(table.Rows) != "[[Pacific/Chatham]]" {
 		t.Errorf("the time zone of the DSN: %v, %v", table, err)
@@ -239,13 +250,16 @@ func TestUnguarded(t *testing.T) {
 		policy   exec.Policy
 		remedy   string
 	}{
-		{"the server shows the denied column", dsn(t, "admin", place), exec.Policy{DenyColumns: []string{place + ".users.password"}}, "trino.AccessRules"},
+		{"the server shows the denied column", dsn(t, "admin", place),
+			exec.Policy{DenyColumns: []string{place + ".users.password"}}, "trino.AccessRules"},
 		{"no schema", strings.Replace(dsn(t, "admin", place), "schema=", "x=", 1), exec.Policy{}, "name both in the DSN"},
-		{"the server's own catalog", strings.Replace(dsn(t, "admin", "runtime"), "catalog=memory", "catalog=system", 1), exec.Policy{}, "name others"},
+		{"the server's own catalog", strings.Replace(dsn(t, "admin", "runtime"), "catalog=memory", "catalog=system", 1),
+			exec.Policy{}, "name others"},
 	} {
 		db := dbtest.NewDB(t, poolOf(t, test.dsn), trino.Dialect{}, exec.Config{Policy: test.policy})
 		err := db.Ready(t.Context())
-		if unguarded := new(exec.UnguardedError); !errors.As(err, &unguarded) || !strings.Contains(unguarded.Remedy, test.remedy) {
+		if unguarded := new(exec.UnguardedError); !errors.As(err, &unguarded) ||
+			!strings.Contains(unguarded.Remedy, test.remedy) {
 			t.Errorf("%s: %v", test.why, err)
 		}
 		if table, err := db.Query(t.Context(), "SELECT a FROM t"); !errors.As(err, new(*exec.UnguardedError)) {
@@ -265,11 +279,16 @@ func TestAccessRules(t *testing.T) {
 			"SELECT table_name FROM information_schema.tables", "SET SESSION query_max_run_time = '5s'",
 		},
 		false: {
-			"SELECT password FROM users", "SELECT * FROM users", "SELECT note FROM keyring", "SELECT p FROM logins", "SELECT name FROM names",
-			"INSERT INTO t VALUES (9, 'x')", "CREATE TABLE x (a integer)", "CREATE TABLE x AS SELECT 1 a", "DROP TABLE t", "CREATE SCHEMA memory.x",
-			"CREATE VIEW x AS SELECT 1 a", "CREATE FUNCTION memory." + place + ".f(x bigint) RETURNS bigint RETURN x", "SELECT * FROM system.runtime.queries",
-			"SELECT * FROM system.runtime.nodes", "CALL system.runtime.kill_query('20260101_000000_00000_aaaaa')", "SET SESSION query_max_cpu_time = '1h'",
-			"EXECUTE IMMEDIATE 'DROP TABLE t'", "SELECT count(*) FROM tpch.sf1.nation", "GRANT INSERT ON t TO USER x", "ALTER TABLE t RENAME TO x",
+			"SELECT password FROM users", "SELECT * FROM users", "SELECT note FROM keyring", "SELECT p FROM logins",
+			"SELECT name FROM names",
+			"INSERT INTO t VALUES (9, 'x')", "CREATE TABLE x (a integer)", "CREATE TABLE x AS SELECT 1 a", "DROP TABLE t",
+			"CREATE SCHEMA memory.x",
+			"CREATE VIEW x AS SELECT 1 a", "CREATE FUNCTION memory." + place + ".f(x bigint) RETURNS bigint RETURN x",
+			"SELECT * FROM system.runtime.queries",
+			"SELECT * FROM system.runtime.nodes", "CALL system.runtime.kill_query('20260101_000000_00000_aaaaa')",
+			"SET SESSION query_max_cpu_time = '1h'",
+			"EXECUTE IMMEDIATE 'DROP TABLE t'", "SELECT count(*) FROM tpch.sf1.nation", "GRANT INSERT ON t TO USER x",
+			"ALTER TABLE t RENAME TO x",
 			"COMMENT ON TABLE t IS 'x'",
 		},
 	}
@@ -301,8 +320,11 @@ func TestPrivileged(t *testing.T) {
 
 // TestSecrets: views over a column that is called as secrets are left out whole, as is the column.
 func TestSecrets(t *testing.T) {
-	s := testutil.Value(guarded(t, "admin", open(t, dbtest.PolicyScript), trino.Dialect{}, exec.Config{}).Schema(t.Context()))(t)
-	s = s.Project(func(t *schema.Table) bool { return s.SchemaOf(t) == s.Default }, func(*schema.Table, *schema.Column) bool { return true })
+	s := testutil.Value(guarded(t, "admin", open(t, dbtest.PolicyScript), trino.Dialect{},
+		exec.Config{}).Schema(t.Context()))(t)
+	s = s.Project(func(t *schema.Table) bool {
+		return s.SchemaOf(t) == s.Default
+	}, func(*schema.Table, *schema.Column) bool { return true })
 	want := "[keyring.note names.id names.name orders.id orders.total orders.user_id t.a t.b users.id users.name]"
 	if got := dbtest.Columns(s); fmt.Sprint(got) != want {
 		t.Errorf("shown are %v, want %s", got, want)
@@ -312,7 +334,8 @@ func TestSecrets(t *testing.T) {
 // TestPolicy: policies about tables hold for a user who may do all, those about columns for one under the rules that
 // trino.AccessRules makes, to which the views are added that would give the column away.
 func TestPolicy(t *testing.T) {
-	place := open(t, dbtest.PolicyScript+"CREATE VIEW hidden AS SELECT * FROM (SELECT a FROM t) WHERE false;\nCREATE SCHEMA memory.other;\n"+
+	place := open(t, dbtest.PolicyScript+"CREATE VIEW hidden AS SELECT * FROM (SELECT a FROM t) "+
+		"WHERE false;\nCREATE SCHEMA memory.other;\n"+
 		"CREATE TABLE memory.other.users(id INTEGER, name VARCHAR);\n")
 	t.Cleanup(func() { _, _ = pool(t, "admin", place).Exec("DROP TABLE memory.other.users") })
 	views := []string{"names", "logins", "matched", "matched_again", "natural_keys", "hidden"}
@@ -348,7 +371,8 @@ func TestPolicy(t *testing.T) {
 		{"a view over allowed columns", column, "SELECT name FROM names", runs},
 		{"the column of that name in another table", column, "SELECT password FROM keyring", runs},
 		{"an alias that looks denied", column, "SELECT name AS password FROM users", runs},
-		{"a CTE of new columns", column, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d ON d.x = c.x", runs},
+		{"a CTE of new columns", column, "WITH c(x, y) AS (SELECT id, name FROM users) SELECT c.x, d.y FROM c JOIN c AS d " +
+			"ON d.x = c.x", runs},
 		{"a star of another table", column, "SELECT o.*, u.name FROM orders AS o JOIN users AS u ON u.id = o.user_id", runs},
 		{"another catalog", column, "SELECT u.name, n.name FROM users u JOIN tpch.tiny.nation n ON n.nationkey = u.id", runs},
 		{"a view of no rows", column, "SELECT * FROM hidden", runs},
@@ -364,7 +388,8 @@ func TestPolicy(t *testing.T) {
 		{"in a CTE", column, "WITH c AS (SELECT id, password AS x FROM users) SELECT x FROM c", "column"},
 		{"by a star in a CTE", column, "WITH c AS (SELECT * FROM users) SELECT name FROM c", "column"},
 		{"compared by USING", column, "SELECT count(*) FROM keyring JOIN users USING (password)", "column"},
-		{"by a CTE that guesses", column, "WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g JOIN users USING (password)", "column"},
+		{"by a CTE that guesses", column, "WITH g(password) AS (SELECT 's3cret-1') SELECT count(*) FROM g " +
+			"JOIN users USING (password)", "column"},
 		{"below LIMIT 0", column, "SELECT password FROM users LIMIT 0", "column"},
 		{"the rows whole", column, "SELECT users FROM users", any},
 		{"in a lambda", column, "SELECT transform(ARRAY[1], x -> u.password) FROM users u", "column"},
@@ -385,13 +410,16 @@ func TestPolicy(t *testing.T) {
 		{"behind a comma", denied, "SELECT count(*) FROM t, users", "table"},
 		{"by a view", denied, "SELECT id FROM names", "table"},
 		{"by a view of a view", denied, "SELECT id FROM matched_again", "table"},
-		{"a CTE of its name out of scope", denied, "SELECT count(*) FROM (WITH users AS (SELECT 1 a) SELECT * FROM users), users", "table"},
-		{"before the CTE of its name", denied, "WITH a AS (SELECT name FROM users), users AS (SELECT 1 b) SELECT * FROM a", "table"},
+		{"a CTE of its name out of scope", denied, "SELECT count(*) FROM (WITH users AS (SELECT 1 a) SELECT * FROM users), " +
+			"users", "table"},
+		{"before the CTE of its name", denied, "WITH a AS (SELECT name FROM users), users AS (SELECT 1 b) SELECT * FROM a",
+			"table"},
 		{"another schema's table of the name", denied, "SELECT count(*) FROM memory.other.users", runs},
 		{"not on the list", only, "SELECT name FROM users", "table"},
 		{"a view not on the list", only, "SELECT id FROM names", "table"},
 		{"a table of the list", only, "SELECT count(*) FROM orders, t", runs},
-		{"a recursive CTE", only, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT count(*) FROM n", runs},
+		{"a recursive CTE", only, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) " +
+			"SELECT count(*) FROM n", runs},
 		{"a CTE that is called as a view", only, "WITH x AS (SELECT a AS names FROM t) SELECT names FROM x", runs},
 		{"a view that is denied itself", view, "SELECT count(*) FROM names", "table"},
 		{"the table below that view", view, "SELECT count(*) FROM users", runs},
@@ -403,7 +431,8 @@ func TestPolicy(t *testing.T) {
 		key := user + fmt.Sprint(test.policy)
 		if dbs[key] == nil {
 			dbs[key] = guarded(t, user, place, trino.Dialect{Catalogs: []string{"tpch"}},
-				exec.Config{Policy: test.policy, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute}, Candidate: exec.Bounds{Timeout: time.Minute}}})
+				exec.Config{Policy: test.policy, Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Minute},
+					Candidate: exec.Bounds{Timeout: time.Minute}}})
 		}
 		db := dbs[key]
 		free <- true
@@ -412,7 +441,8 @@ func TestPolicy(t *testing.T) {
 			for _, err := range ways(t.Context(), db, test.sql) {
 				r := new(exec.RefusedError)
 				switch is := errors.As(err, &r); {
-				case test.want == runs && err != nil, test.want == any && !exec.IsRejection(err), test.want != runs && test.want != any && (!is || r.Reason != test.want):
+				case test.want == runs && err != nil, test.want == any && !exec.IsRejection(err), test.want != runs &&
+					test.want != any && (!is || r.Reason != test.want):
 					t.Errorf("%s: %s: %v, want %q", test.why, test.sql, err, test.want)
 				}
 			}
@@ -424,7 +454,8 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("Probe of a denied column: %v", found)
 	}
 	found, err := db.Probe(t.Context(), "", "users", "name", "ann")
-	for try := 0; try < 20 && errors.As(err, new(*exec.LimitError)); try++ { // a loaded machine takes longer than a Probe may
+	// a loaded machine takes longer than a Probe may
+	for try := 0; try < 20 && errors.As(err, new(*exec.LimitError)); try++ {
 		found, err = db.Probe(t.Context(), "", "users", "name", "ann")
 	}
 	if err != nil || !found {

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 // dsn is the data source name of a user in a schema of the catalog memory. Without attempts a server that is gone would
 // be asked for two minutes.
 func dsn(t testing.TB, user, schema string) string {
-	return fmt.Sprintf("http://%s@127.0.0.1:%d?catalog=memory&schema=%s&request_retry_max_attempts=2", user, server.Get(t).Port, schema)
+	return fmt.Sprintf("http://%s@127.0.0.1:%d?catalog=memory&schema=%s&request_retry_max_attempts=2", user,
+		server.Get(t).Port, schema)
 }
 
 // pool is a pool of a user.
@@ -55,10 +56,11 @@ func poolOf(t testing.TB, dsn string) *sql.DB {
 var schemas int
 
 // portable makes SQL of the suite Trino's, which knows no keys, no NATURAL JOIN and no type TEXT.
-var portable = strings.NewReplacer(" PRIMARY KEY", "", " TEXT", " VARCHAR", "keyring NATURAL JOIN users", "keyring JOIN users USING (password)")
+var portable = strings.NewReplacer(" PRIMARY KEY", "", " TEXT", " VARCHAR", "keyring NATURAL JOIN users",
+	"keyring JOIN users USING (password)")
 
-// open makes a schema of the catalog memory that script filled, as the user admin, and returns its name. The script is in
-// statements that end in a semicolon and a line break.
+// open makes a schema of the catalog memory that script filled, as the user admin, and returns its name. The script is
+// in statements that end in a semicolon and a line break.
 func open(t testing.TB, script string) (schema string) {
 	t.Helper()
 	schemas++
@@ -97,8 +99,8 @@ func rules(t testing.TB, text string) {
 	t.Cleanup(func() { write("{}") })
 }
 
-// readerRules let everybody select, but for the column password of tables called users, and strict not name either; admin
-// may do all.
+// readerRules let everybody select, but for the column password of tables called users, and strict not name either;
+// admin may do all.
 const readerRules = `{
 	"catalogs": [{"user": "admin", "allow": "all"}, {"catalog": "(memory|tpch)", "allow": "read-only"}],
 	"schemas": [{"user": "admin", "owner": true}, {"owner": false}],
@@ -127,8 +129,8 @@ func guarded(t testing.TB, user, schema string, d trino.Dialect, c exec.Config) 
 
 var _ driver.Conn = (*trinodriver.Conn)(nil)
 
-// engine is Trino for the suite, as one user. A schema is made once for the whole test, until its owner changes something:
-// a table takes Trino longer than most of what is tried on it.
+// engine is Trino for the suite, as one user. A schema is made once for the whole test, until its owner changes
+// something: a table takes Trino longer than most of what is tried on it.
 func engine(whole *testing.T, user string) exectest.Engine {
 	made := map[string]string{}
 	return exectest.Engine{
@@ -144,10 +146,13 @@ func engine(whole *testing.T, user string) exectest.Engine {
 				made[script] = schema
 			}
 			owner := pool(t, "admin", schema)
-			sums := testutil.Value(dbtest.Texts(t.Context(), owner, "SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
-				" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name FROM information_schema.columns"+
-				" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+"' AND table_type = 'BASE TABLE'"+
-				" GROUP BY table_name ORDER BY 1"))(t)
+			sums := testutil.Value(dbtest.Texts(t.Context(), owner,
+				"SELECT 'SELECT ''' || table_name || ''', count(*), to_hex(checksum(ROW(' ||"+
+					" array_join(array_agg(column_name ORDER BY ordinal_position), ', ') || '))) FROM ' || table_name "+
+					"FROM information_schema.columns"+
+					" JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = '"+schema+
+					"' AND table_type = 'BASE TABLE'"+
+					" GROUP BY table_name ORDER BY 1"))(t)
 			return exectest.Database{
 				User:     exectest.ConnectorOf(t, "trino", dsn(t, user, schema)),
 				Owner:    rewriting{exectest.ConnectorOf(t, "trino", dsn(t, "admin", schema)), func() { delete(made, script) }},
@@ -157,7 +162,8 @@ func engine(whole *testing.T, user string) exectest.Engine {
 		Skip: map[string]string{
 			"odd_names": "the connector memory has names in small letters",
 			"inspect":   "Trino knows no keys, nor NOT NULL in the catalog memory: TestInspect",
-			"policy":    "a policy of columns needs the server's access rules, which differ from case to case: exec/trino's tests of its policy",
+			"policy": "a policy of columns needs the server's access rules, which differ from case to case: " +
+				"exec/trino's tests of its policy",
 		},
 	}
 }
@@ -203,8 +209,9 @@ var rewritten = map[string][]string{
 	"ALTER TABLE x ADD COLUMN c INTEGER": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, b INTEGER, c INTEGER)"},
 	"ALTER TABLE x RENAME COLUMN b TO d": {"DROP TABLE x", "CREATE TABLE x(a INTEGER, d INTEGER, c INTEGER)"},
 	"UPDATE t SET a = a":                 {"INSERT INTO t SELECT * FROM t WHERE a = 1"},
-	"DELETE FROM t WHERE a = 0":          {"CREATE TABLE t2 AS SELECT * FROM t WHERE a <> 0", "DROP TABLE t", "ALTER TABLE t2 RENAME TO t"},
-	"CREATE VIEW v AS SELECT a FROM x":   nil,
+	"DELETE FROM t WHERE a = 0": {"CREATE TABLE t2 AS SELECT * FROM t WHERE a <> 0", "DROP TABLE t",
+		"ALTER TABLE t2 RENAME TO t"},
+	"CREATE VIEW v AS SELECT a FROM x": nil,
 }
 
 func (c rewritingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
@@ -226,8 +233,8 @@ func (c rewritingConn) PrepareContext(ctx context.Context, text string) (driver.
 	return prepare(ctx, text)
 }
 
-// TestConformance runs the suite as a user whom access rules bind, and what depends on that as another. TestHostile is of
-// a user who may do all, too.
+// TestConformance runs the suite as a user whom access rules bind, and what depends on that as another. TestHostile is
+// of a user who may do all, too.
 func TestConformance(t *testing.T) {
 	rules(t, readerRules)
 	for _, run := range []struct {
@@ -239,7 +246,8 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(run.user, func(t *testing.T) {
 			e := engine(t, run.user)
-			for _, part := range []string{"names", "payloads", "values", "limits", "cancel", "state", "faults", "stuck_driver", "policy_names", "denied_is_absent",
+			for _, part := range []string{"names", "payloads", "values", "limits", "cancel", "state", "faults", "stuck_driver",
+				"policy_names", "denied_is_absent",
 				"version", "plans", "samples", "busy", "once", "session", "parallel"} {
 				if run.parts != nil && !slices.Contains(run.parts, part) {
 					e.Skip[part] = "as reader"

@@ -35,8 +35,8 @@ trailing transaction trim true truncate try_cast type uescape unbounded uncommit
 unmatched unnest until update use user using utf16 utf32 utf8 validate value values verbose version view when where
 while window with within without work wrapper write year zone`
 
-// TestNames: see dialecttest.Names. It makes a table of each word that Trino reserves, which takes minutes. The connector memory has
-// no name in capital letters, and one with a dollar is a table of its own to Trino.
+// TestNames: see dialecttest.Names. It makes a table of each word that Trino reserves, which takes minutes. The
+// connector memory has no name in capital letters, and one with a dollar is a table of its own to Trino.
 func TestNames(t *testing.T) {
 	if os.Getenv("TEXTTOSQL_EVERY_WAY") == "" {
 		t.Skip("TEXTTOSQL_EVERY_WAY is not set: TestAllNames reads the same words as columns")
@@ -59,7 +59,8 @@ func TestAllNames(t *testing.T) {
 	for i, name := range names {
 		shown, quoted, values = append(shown, quoter.Quote(name)), append(quoted, `"`+name+`"`), append(values, fmt.Sprint(i))
 	}
-	text := fmt.Sprintf("SELECT %s FROM (VALUES (%s)) AS t(%s)", strings.Join(shown, ", "), strings.Join(values, ", "), strings.Join(quoted, ", "))
+	text := fmt.Sprintf("SELECT %s FROM (VALUES (%s)) AS t(%s)", strings.Join(shown, ", "), strings.Join(values, ", "),
+		strings.Join(quoted, ", "))
 	got := testutil.Value(dbtest.Texts(t.Context(), pool(t, "admin", open(t, "")), text))(t)
 	golden.Equal(t, []string{strings.Join(values, " ")}, got)
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// TestAsUser: each scope's user sees the tables and rows that the server's rules give them, also where ten ask at once on
-// four connections, and without a scope nothing is asked.
+// TestAsUser: each scope's user sees the tables and rows that the server's rules give them, also where ten ask at once
+// on four connections, and without a scope nothing is asked.
 func TestAsUser(t *testing.T) {
 	place := open(t, "CREATE TABLE orders(id INTEGER, owner VARCHAR, memo VARCHAR);\nCREATE TABLE plans(id INTEGER);\n"+
-		"INSERT INTO orders SELECT i, 'u' || CAST(i % 10 AS VARCHAR), 'of-u' || CAST(i % 10 AS VARCHAR) || '-' FROM UNNEST(sequence(1, 50)) AS x(i);\n")
+		"INSERT INTO orders SELECT i, 'u' || CAST(i % 10 AS VARCHAR), 'of-u' || CAST(i % 10 AS VARCHAR) || '-' "+
+		"FROM UNNEST(sequence(1, 50)) AS x(i);\n")
 	rules(t, fmt.Sprintf(`{"catalogs": [{"user": "admin", "allow": "all"}, {"catalog": "memory", "allow": "read-only"}],
 	"schemas": [{"user": "admin", "owner": true}, {"owner": false}],
 	"tables": [{"user": "admin", "privileges": ["SELECT", "INSERT", "OWNERSHIP"]},
@@ -45,7 +46,10 @@ func TestAsUser(t *testing.T) {
 			_, err := db.For(&exec.Scope{Settings: map[string]string{"user": "u0"}}, nil)
 			return err
 		},
-		"a policy and no scope": func() error { _, err := db.For(nil, &exec.Policy{DenyTables: []string{"plans"}}); return err },
+		"a policy and no scope": func() error {
+			_, err := db.For(nil, &exec.Policy{DenyTables: []string{"plans"}})
+			return err
+		},
 	} {
 		if err := call(); !errors.Is(err, exec.ErrNoScope) {
 			t.Errorf("%s: %v, want ErrNoScope", why, err)
@@ -64,11 +68,13 @@ func TestAsUser(t *testing.T) {
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s sees %q, want %q", user, got, want)
 		}
-		if _, err := view.Query(t.Context(), "SELECT id FROM plans"); (err == nil) != (user == "u0") || err != nil && !exec.IsRejection(err) {
+		if _, err := view.Query(t.Context(), "SELECT id FROM plans"); (err == nil) != (user == "u0") || err != nil &&
+			!exec.IsRejection(err) {
 			t.Errorf("%s reads plans: %v", user, err)
 		}
 	}
-	e, err := texttosql.New(p, texttosql.NoModel, texttosql.WithDialect(trino.Dialect{AsUser: true}), texttosql.WithLimits(patient))
+	e, err := texttosql.New(p, texttosql.NoModel, texttosql.WithDialect(trino.Dialect{AsUser: true}),
+		texttosql.WithLimits(patient))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +82,8 @@ func TestAsUser(t *testing.T) {
 		t.Errorf("an engine without a scope: %v", err)
 	}
 	for _, user := range []string{"u1", "u2"} {
-		r, err := e.Query(t.Context(), "SELECT memo FROM orders", texttosql.WithScope(exec.Scope{Key: user, Settings: map[string]string{"user": user}}))
+		r, err := e.Query(t.Context(), "SELECT memo FROM orders",
+			texttosql.WithScope(exec.Scope{Key: user, Settings: map[string]string{"user": user}}))
 		if err != nil || len(r.Rows) != 5 || r.Rows[0][0] != "of-"+user+"-" {
 			t.Errorf("the engine of %s: %+v, %v", user, r, err)
 		}
@@ -101,7 +108,8 @@ func TestAsUser(t *testing.T) {
 				return
 			}
 			for other := range 10 {
-				if name := fmt.Sprintf("of-u%d-", other); name != "of-"+user+"-" && strings.Contains(fmt.Sprint(rows, sample, string(shown)), name) {
+				if name := fmt.Sprintf("of-u%d-", other); name != "of-"+user+"-" &&
+					strings.Contains(fmt.Sprint(rows, sample, string(shown)), name) {
 					t.Errorf("%s is shown %s", user, name)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/texttosql/texttosql/internal/fileerr"
 )
 
-// Lines reads a file of JSON values, one behind the other, that is compressed by gzip if its name ends in .gz. What is wrong
-// with it is an *fileerr.Questions with the number of the value.
+// Lines reads a file of JSON values, one behind the other, that is compressed by gzip if its name ends in .gz. What is
+// wrong with it is an *fileerr.Questions with the number of the value.
 func Lines[T any](path string) (list []T, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -72,7 +72,8 @@ var functions = map[string]any{
 			return nil
 		}
 		return strings.NewReplacer("%Y", t.Format("2006"), "%y", t.Format("06"), "%m", t.Format("01"), "%d", t.Format("02"),
-			"%M", t.Format("January"), "%b", t.Format("Jan"), "%c", t.Format("1"), "%e", t.Format("2"), "%%", "%").Replace(format)
+			"%M", t.Format("January"), "%b", t.Format("Jan"), "%c", t.Format("1"), "%e", t.Format("2"), "%%",
+			"%").Replace(format)
 	},
 	"if": func(condition, yes, no any) any {
 		if x := number(condition); x != 0 && !math.IsNaN(x) {

@@ -25,9 +25,9 @@ const (
 	unfinished = "unfinished"
 )
 
-// Load copies source, the SQLite file at path, to a database of its own with the name Name(path), or runs script there, the
-// engine's own form of it. What Load made before it makes anew, unless the source is the same. A database that somebody
-// else made is a [*ForeignError].
+// Load copies source, the SQLite file at path, to a database of its own with the name Name(path), or runs script there,
+// the engine's own form of it. What Load made before it makes anew, unless the source is the same. A database that
+// somebody else made is a [*ForeignError].
 func (s *Server) Load(ctx context.Context, path, script string, source *sql.DB) (done Copied, err error) {
 	name := Name(path)
 	if script != "" {
@@ -158,7 +158,8 @@ func (s *Server) copy(ctx context.Context, conn *sql.Conn, source *sql.DB) (done
 		done.Notes = append(done.Notes, t.lost...)
 		for _, c := range t.columns {
 			if c.mixed {
-				done.Notes = append(done.Notes, fmt.Sprintf("column %s.%s holds texts too, so its numbers are texts", t.name, c.name))
+				done.Notes = append(done.Notes, fmt.Sprintf("column %s.%s holds texts too, so its numbers are texts", t.name,
+					c.name))
 			}
 		}
 		if keys := s.foreignKeys(t); len(keys) > 0 {
@@ -207,7 +208,8 @@ func (s *Server) definition(t *table) string {
 
 func (s *Server) foreignKeys(t *table) (list []string) {
 	for _, k := range t.foreign {
-		list = append(list, "ADD FOREIGN KEY "+s.list(k.columns)+" REFERENCES "+s.quote(s.name(k.table))+" "+s.list(k.targets))
+		list = append(list, "ADD FOREIGN KEY "+s.list(k.columns)+" REFERENCES "+s.quote(s.name(k.table))+" "+
+			s.list(k.targets))
 	}
 	return list
 }

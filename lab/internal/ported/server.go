@@ -30,14 +30,16 @@ type Server struct {
 // Connect returns the server behind a data source name, of pgx or of go-sql-driver/mysql. It opens no connection.
 func Connect(name, dsn string) (*Server, error) {
 	// The errors of both parsers may quote a password.
-	malformed := fmt.Errorf("--dsn cannot be read: for postgres postgres://USER:PASSWORD@HOST:PORT/DATABASE, for mysql USER:PASSWORD@tcp(HOST:PORT)/")
+	malformed := fmt.Errorf("--dsn cannot be read: for postgres postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+		"for mysql USER:PASSWORD@tcp(HOST:PORT)/")
 	switch name {
 	case "postgres":
 		config, err := pgx.ParseConfig(dsn)
 		if err != nil || dsn == "" {
 			return nil, malformed
 		}
-		return &Server{Dialect: postgres.Dialect{}, engine: postgresEngine{}, open: func(database string, _ bool) (*sql.DB, error) {
+		return &Server{Dialect: postgres.Dialect{}, engine: postgresEngine{}, open: func(database string, _ bool) (*sql.DB,
+			error) {
 			c := config.Copy()
 			if database != "" {
 				c.Database = database
@@ -49,17 +51,18 @@ func Connect(name, dsn string) (*Server, error) {
 		if err != nil {
 			return nil, malformed
 		}
-		return &Server{Dialect: mysqldialect.Dialect{}, engine: mysqlEngine{}, open: func(database string, loading bool) (*sql.DB, error) {
-			c := config.Clone()
-			if c.DBName = database; loading {
-				c.MultiStatements, c.InterpolateParams, c.MaxAllowedPacket = true, true, 0
-			}
-			connector, err := mysql.NewConnector(c)
-			if err != nil {
-				return nil, err
-			}
-			return sql.OpenDB(connector), nil
-		}}, nil
+		return &Server{Dialect: mysqldialect.Dialect{}, engine: mysqlEngine{},
+			open: func(database string, loading bool) (*sql.DB, error) {
+				c := config.Clone()
+				if c.DBName = database; loading {
+					c.MultiStatements, c.InterpolateParams, c.MaxAllowedPacket = true, true, 0
+				}
+				connector, err := mysql.NewConnector(c)
+				if err != nil {
+					return nil, err
+				}
+				return sql.OpenDB(connector), nil
+			}}, nil
 	}
 	return nil, fmt.Errorf("--engine %q: there are postgres and mysql", name)
 }
@@ -77,7 +80,8 @@ func (s *Server) Open(path string) (*sql.DB, error) { return s.open(Name(path), 
 type ForeignError struct{ Database string }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("the server has a database %s with tables that load did not make: nothing was changed; rename or drop it, or take another server", e.Database)
+	return fmt.Sprintf("the server has a database %s with tables that load did not make: nothing was changed; "+
+		"rename or drop it, or take another server", e.Database)
 }
 
 // engine is what differs between servers when databases are copied.
@@ -103,7 +107,8 @@ const relations = `SELECT COUNT(*) FROM information_schema.tables WHERE table_sc
 type postgresEngine struct{}
 
 func (postgresEngine) mark(ctx context.Context, root *sql.DB, database string) (there bool, text string, err error) {
-	err = root.QueryRowContext(ctx, "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = $1", database).Scan(&text)
+	err = root.QueryRowContext(ctx, "SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database "+
+		"WHERE datname = $1", database).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, "", nil
 	}
@@ -152,13 +157,15 @@ func (postgresEngine) columnType(c column) string {
 	return "text"
 }
 
-func (e postgresEngine) insert(ctx context.Context, conn *sql.Conn, t *table, next func() ([]any, error)) (rows int, err error) {
+func (e postgresEngine) insert(ctx context.Context, conn *sql.Conn, t *table, next func() ([]any, error)) (rows int,
+	err error) {
 	var names []string
 	for _, c := range t.columns {
 		names = append(names, e.name(c.name))
 	}
 	err = conn.Raw(func(driverConn any) error {
-		n, err := driverConn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{e.name(t.name)}, names, pgx.CopyFromFunc(next))
+		n, err := driverConn.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{e.name(t.name)}, names,
+			pgx.CopyFromFunc(next))
 		rows = int(n)
 		return err
 	})
@@ -171,11 +178,13 @@ type mysqlEngine struct{}
 const marks = "texttosql_evaluate"
 
 func (mysqlEngine) mark(ctx context.Context, root *sql.DB, database string) (there bool, text string, err error) {
-	if err := root.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.schemata WHERE schema_name = ?", database).Scan(&there); err != nil || !there {
+	if err := root.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.schemata WHERE schema_name = ?",
+		database).Scan(&there); err != nil || !there {
 		return false, "", err
 	}
 	known := false
-	if err := root.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = ? AND table_name = 'copies'", marks).Scan(&known); err != nil || !known {
+	if err := root.QueryRowContext(ctx, "SELECT COUNT(*) > 0 FROM information_schema.tables WHERE table_schema = ? "+
+		"AND table_name = 'copies'", marks).Scan(&known); err != nil || !known {
 		return true, "", err
 	}
 	err = root.QueryRowContext(ctx, "SELECT mark FROM "+marks+".copies WHERE name = ?", database).Scan(&text)
@@ -186,7 +195,8 @@ func (mysqlEngine) mark(ctx context.Context, root *sql.DB, database string) (the
 }
 
 func (mysqlEngine) setMark(ctx context.Context, root *sql.DB, database, text string) error {
-	_, err := root.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+marks+"; CREATE TABLE IF NOT EXISTS "+marks+".copies (name VARCHAR(64) PRIMARY KEY, mark VARCHAR(200))")
+	_, err := root.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+marks+"; CREATE TABLE IF NOT EXISTS "+marks+
+		".copies (name VARCHAR(64) PRIMARY KEY, mark VARCHAR(200))")
 	if err == nil {
 		_, err = root.ExecContext(ctx, "REPLACE INTO "+marks+".copies VALUES (?, ?)", database, text)
 	}
@@ -232,7 +242,8 @@ func (mysqlEngine) columnType(c column) string {
 	return "LONGTEXT"
 }
 
-func (e mysqlEngine) insert(ctx context.Context, conn *sql.Conn, t *table, next func() ([]any, error)) (rows int, err error) {
+func (e mysqlEngine) insert(ctx context.Context, conn *sql.Conn, t *table, next func() ([]any, error)) (rows int,
+	err error) {
 	const most = 500
 	row := "(?" + strings.Repeat(", ?", len(t.columns)-1) + ")"
 	head := "INSERT INTO " + e.quote(t.name) + " VALUES " + row

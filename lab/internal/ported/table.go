@@ -96,7 +96,8 @@ func number(text string) int {
 
 // tablesOf reads the tables of a SQLite file, with the keys that their data keep.
 func tablesOf(ctx context.Context, db *sql.DB) (list []*table, err error) {
-	names, err := read(ctx, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`)
+	names, err := read(ctx, db,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,8 @@ func (t *table) readColumns(ctx context.Context, db *sql.DB) error {
 	primary := map[int]string{}
 	for _, info := range infos {
 		q := quoted(info[0])
-		query += strings.ReplaceAll(`, sum(typeof(Q) = 'integer'), sum(typeof(Q) = 'real'), sum(typeof(Q) = 'text'), sum(typeof(Q) = 'blob'), max(length(Q)),
+		query += strings.ReplaceAll(
+			`, sum(typeof(Q) = 'integer'), sum(typeof(Q) = 'real'), sum(typeof(Q) = 'text'), sum(typeof(Q) = 'blob'), max(length(Q)),
 			sum(typeof(Q) = 'text' AND Q IS date(Q)), sum(typeof(Q) = 'text' AND Q IS datetime(Q)), sum(Q IS NULL)`, "Q", q)
 		if at := number(info[3]); at > 0 {
 			primary[at] = info[0]
@@ -222,7 +224,8 @@ func declaredKind(declared string) kind {
 func (t *table) readKeys(ctx context.Context, db *sql.DB) error {
 	wanted := [][]string{t.primary}
 	t.primary = nil
-	keys, err := read(ctx, db, `SELECT name FROM pragma_index_list(?) WHERE "unique" AND origin = 'u' AND NOT partial ORDER BY seq DESC`, t.name)
+	keys, err := read(ctx, db,
+		`SELECT name FROM pragma_index_list(?) WHERE "unique" AND origin = 'u' AND NOT partial ORDER BY seq DESC`, t.name)
 	if err != nil {
 		return err
 	}
@@ -247,12 +250,17 @@ func (t *table) readKeys(ctx context.Context, db *sql.DB) error {
 				nulls += " OR " + quoted(n) + " IS NULL"
 			}
 		}
-		broken, err := read(ctx, db, fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %[1]s WHERE 0%[3]s) OR EXISTS (SELECT 1 FROM %[1]s GROUP BY %[2]s HAVING count(*) > 1 AND %[4]s)",
-			quoted(t.name), quotedAll(names), nulls, strings.ReplaceAll(quotedAll(names), ", ", " IS NOT NULL AND ")+" IS NOT NULL"))
+		broken, err := read(ctx, db, fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %[1]s WHERE 0%[3]s) OR EXISTS (SELECT 1 "+
+			"FROM %[1]s GROUP BY %[2]s HAVING count(*) > 1 AND %[4]s)",
+			quoted(t.name), quotedAll(names), nulls, strings.ReplaceAll(quotedAll(names), ", ", " IS NOT NULL AND ")+
+				" IS NOT NULL"))
 		if err != nil {
 			return err
 		}
-		long := slices.ContainsFunc(names, func(n string) bool { c := t.column(n); return c.kind == blobs || c.longest > 255 })
+		long := slices.ContainsFunc(names, func(n string) bool {
+			c := t.column(n)
+			return c.kind == blobs || c.longest > 255
+		})
 		switch {
 		case broken[0][0] != "0" || long:
 			t.lost = append(t.lost, fmt.Sprintf("key %s(%s)", t.name, strings.Join(names, ", ")))
@@ -265,10 +273,11 @@ func (t *table) readKeys(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// readForeign reads the foreign keys, and leaves out those whose types differ, whose target is no key or whose values the
-// target lacks.
+// readForeign reads the foreign keys, and leaves out those whose types differ, whose target is no key or whose values
+// the target lacks.
 func (t *table) readForeign(ctx context.Context, db *sql.DB, all []*table) error {
-	list, err := read(ctx, db, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.name)
+	list, err := read(ctx, db, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`,
+		t.name)
 	if err != nil {
 		return err
 	}
@@ -288,7 +297,8 @@ func (t *table) readForeign(ctx context.Context, db *sql.DB, all []*table) error
 		if to != nil && k.targets[0] == "" {
 			k.targets = to.primary
 		}
-		text := fmt.Sprintf("foreign key %s(%s) to %s(%s)", t.name, strings.Join(k.columns, ", "), k.table, strings.Join(k.targets, ", "))
+		text := fmt.Sprintf("foreign key %s(%s) to %s(%s)", t.name, strings.Join(k.columns, ", "), k.table,
+			strings.Join(k.targets, ", "))
 		if seen[text] {
 			continue
 		}
@@ -301,8 +311,10 @@ func (t *table) readForeign(ctx context.Context, db *sql.DB, all []*table) error
 			on += " AND a." + quoted(from.name) + " = b." + quoted(target.name)
 		}
 		if ok {
-			orphans, err := read(ctx, db, fmt.Sprintf("SELECT count(*) FROM %s a WHERE a.%s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s b WHERE 1%s)",
-				quoted(t.name), strings.Join(strings.Split(quotedAll(k.columns), ", "), " IS NOT NULL AND a."), quoted(to.name), on))
+			orphans, err := read(ctx, db,
+				fmt.Sprintf("SELECT count(*) FROM %s a WHERE a.%s IS NOT NULL AND NOT EXISTS (SELECT 1 FROM %s b WHERE 1%s)",
+					quoted(t.name), strings.Join(strings.Split(quotedAll(k.columns), ", "), " IS NOT NULL AND a."), quoted(to.name),
+					on))
 			if err != nil {
 				return err
 			}
@@ -328,8 +340,8 @@ func (t *table) hasKey(columns []string) bool {
 	return same(t.primary) || slices.ContainsFunc(t.unique, same)
 }
 
-// selected reads the rows of t, each value in the kind of its column. A sign before a column hides its declared type, by
-// which the driver would change values.
+// selected reads the rows of t, each value in the kind of its column. A sign before a column hides its declared type,
+// by which the driver would change values.
 func (t *table) selected() string {
 	var list []string
 	for _, c := range t.columns {

@@ -117,8 +117,9 @@ func (s *Scorer) Score(ctx context.Context, q eval.Question, replies []string) (
 // Fold is a reply in lower case, with one blank for all white space.
 func Fold(reply string) string { return strings.ToLower(strings.Join(strings.Fields(reply), " ")) }
 
-// Refitted returns the score of each question by weights that were fitted on the questions of the other folds: a logistic
-// regression in which both kinds of questions weigh the same. Questions whose golds have one template are in one fold.
+// Refitted returns the score of each question by weights that were fitted on the questions of the other folds: a
+// logistic regression in which both kinds of questions weigh the same. Questions whose golds have one template are in
+// one fold.
 func Refitted(all []Scored, folds int) []float64 {
 	outcomes := make([]eval.Outcome, len(all))
 	for i, s := range all {
@@ -192,10 +193,10 @@ func fit(all []Scored) (w weights) {
 	return w
 }
 
-// Reliability is the score RS of TrustSQL (arXiv 2403.15879) for wrong answers that cost so much, in hundredths: answered and
-// right 1, refused though it cannot be answered 1, refused though it can 0, any other answer -cost. A question is answered
-// from a threshold on, the best one for these questions, or never; answered is the share. Questions nobody knows the right
-// answer of do not count.
+// Reliability is the score RS of TrustSQL (arXiv 2403.15879) for wrong answers that cost so much, in hundredths:
+// answered and right 1, refused though it cannot be answered 1, refused though it can 0, any other answer -cost. A
+// question is answered from a threshold on, the best one for these questions, or never; answered is the share.
+// Questions nobody knows the right answer of do not count.
 func Reliability(all []Scored, scores []float64, cost float64) (score, answered float64) {
 	var known []int
 	for i, s := range all {

@@ -6,8 +6,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// AskFigures are the figures of one pool if the user is asked where its answers disagree. The JSON keys are documented in
-// the help of the program and must not change.
+// AskFigures are the figures of one pool if the user is asked where its answers disagree. The JSON keys are documented
+// in the help of the program and must not change.
 type AskFigures struct {
 	Pool  string  `json:"pool"`
 	N     int     `json:"n"` // questions

@@ -127,9 +127,11 @@ func TestConsensusOnBothData(t *testing.T) {
 			}
 		}
 		all := got["all consensus"]
-		t.Logf("%s: %+.2f points, AUROC %.3f, %.3f wrong in the surer half", name, 100*all.Versus.Difference, *all.AUROC, *all.Risk50)
+		t.Logf("%s: %+.2f points, AUROC %.3f, %.3f wrong in the surer half", name, 100*all.Versus.Difference, *all.AUROC,
+			*all.Risk50)
 		if all.Versus.Difference < points || *all.AUROC < auroc || *all.Risk50 > risk {
-			t.Errorf("%s: want %+.2f points, AUROC %.3f, and %.3f wrong in the surer half at most", name, 100*points, auroc, risk)
+			t.Errorf("%s: want %+.2f points, AUROC %.3f, and %.3f wrong in the surer half at most", name, 100*points, auroc,
+				risk)
 		}
 	}
 	check("without flight_2", About(reference(t), nil, []string{"flight_2"}), 0.016, 0.772, 0.085)
@@ -139,7 +141,8 @@ func TestConsensusOnBothData(t *testing.T) {
 	}
 	f := testutil.Value(pools.OpenFolder(dir))(t)
 	names := testutil.Value(os.ReadFile(filepath.Join(dir, "pools.txt")))(t)
-	loaded := testutil.Value(Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)), "\n")))(t)
+	loaded := testutil.Value(Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)),
+		"\n")))(t)
 	check("fresh", loaded.Pools, 0.024, 0.76, 0.229)
 }
 
@@ -172,7 +175,8 @@ func TestStoppingEarly(t *testing.T) {
 		{"consensus+decided", "consensus", 0.80, 0},
 		{"consensus+ahead3", "consensus", 0.60, 0.5},
 	}
-	got := lines(t, pools, "result", "consensus", "result+decided", "result+ahead3", "result+posterior95", "consensus+decided", "consensus+ahead3")
+	got := lines(t, pools, "result", "consensus", "result+decided", "result+ahead3", "result+posterior95",
+		"consensus+decided", "consensus+ahead3")
 	for _, test := range tests {
 		var calls, wrong, n, large float64
 		for _, p := range pools {
@@ -188,7 +192,8 @@ func TestStoppingEarly(t *testing.T) {
 		loss := 100 * wrong / n
 		t.Logf("%-20s %.1f %% of the calls, loses %.2f points", test.voter, 100*calls/large, loss)
 		if calls/large > test.most || loss > test.loss {
-			t.Errorf("%s takes %.3f of the calls (want %.2f at most) and loses %.2f points (want %.1f at most)", test.voter, calls/large, test.most, loss, test.loss)
+			t.Errorf("%s takes %.3f of the calls (want %.2f at most) and loses %.2f points (want %.1f at most)", test.voter,
+				calls/large, test.most, loss, test.loss)
 		}
 	}
 }
@@ -206,7 +211,8 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 		boot := stats.Bootstrap{Rounds: 2000}
 		// The surer half against all, sampled again together.
 		gap, ok := stats.RiskReduction(boot, l.Outcomes, 0.5)
-		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC, l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
+		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC,
+			l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
 			gap.Value, gap.Low, gap.High)
 		if *l.AUROC < 0.73 {
 			t.Errorf("%s: AUROC is %.3f, want 0.73 at least", voter, *l.AUROC)
@@ -242,7 +248,8 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 		for i := range before[0].Outcomes {
 			b, a := before[0].Outcomes[i], after[0].Outcomes[i]
 			if folds[i] == 0 && (b.Confidence != a.Confidence || b.Score == a.Score) {
-				t.Errorf("%s, question %s: another vote (%v, %v) after its own verdicts were turned round (%v, %v)", v.Name, b.Question, b.Score, b.Confidence,
+				t.Errorf("%s, question %s: another vote (%v, %v) after its own verdicts were turned round (%v, %v)", v.Name,
+					b.Question, b.Score, b.Confidence,
 					a.Score, a.Confidence)
 			}
 		}

@@ -44,17 +44,18 @@ type Loader struct {
 
 // Loaded is the result of a Loader.
 type Loaded struct {
-	Pools  []Pool         // pools that can vote, in the order of the names
-	Failed []error        // one for each other pool, with its name, and with the line that cannot be read
-	Faults []eval.Verdict // questions without a verdict, once for all pools: the gold has no result, or the database is damaged
+	Pools  []Pool  // pools that can vote, in the order of the names
+	Failed []error // one for each other pool, with its name, and with the line that cannot be read
+	// questions without a verdict, once for all pools: the gold has no result, or the database is damaged
+	Faults []eval.Verdict
 }
 
 // Load examines the answers of the named pools. It extracts, plans, runs and doubts each distinct answer to a question
 // once, however many pools have it, and keeps a fingerprint of its result.
 //
-// A fault leaves out as little as possible: a pool that does not exist or whose file is broken, or a question whose gold
-// does not run or whose database cannot be read. No part of a broken file is used, because it would be another pool
-// under the same name. The error is that of ctx.
+// A fault leaves out as little as possible: a pool that does not exist or whose file is broken, or a question whose
+// gold does not run or whose database cannot be read. No part of a broken file is used, because it would be another
+// pool under the same name. The error is that of ctx.
 func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 	if l.Open == nil {
 		l.Open, l.Dialect = files.OpenReadOnly, sqlite.Dialect{}
@@ -99,7 +100,8 @@ func (l Loader) Load(ctx context.Context, names []string) (Loaded, error) {
 		if pool := pool(p, questions, l.Dialect.Language().Text); len(pool.Questions) > 0 {
 			out.Pools = append(out.Pools, pool)
 		} else {
-			out.Failed = append(out.Failed, fmt.Errorf("pool %s: no question can be judged: %s", p.Name, strings.Join(pool.LeftOut, "; ")))
+			out.Failed = append(out.Failed, fmt.Errorf("pool %s: no question can be judged: %s", p.Name,
+				strings.Join(pool.LeftOut, "; ")))
 		}
 	}
 	return out, nil
@@ -213,7 +215,8 @@ func (a *asked) examine(ctx context.Context, db *exec.DB, profile func() (*schem
 			seen.compat.findings = append(seen.compat.findings, vote.Finding{Rule: f.Rule})
 		}
 		return err
-	}), &egtts.Probing{}, exec.RunCheck{}, exec.SuspiciousResultCheck{}, exec.CheckFunc(func(ctx context.Context, run *exec.Runner, c *exec.Checked) error {
+	}), &egtts.Probing{}, exec.RunCheck{}, exec.SuspiciousResultCheck{}, exec.CheckFunc(func(ctx context.Context,
+		run *exec.Runner, c *exec.Checked) error {
 		seen.rows = rowsOf(c.Table)
 		held := held
 		held.Statement, held.Table = c.Statement, c.Table

@@ -1,7 +1,7 @@
 package replay
 
-// PairFigures count questions of which exactly one of the two best answers of Consensus is right: what a judge of the two could
-// win or lose. The JSON keys are documented in the help of the program.
+// PairFigures count questions of which exactly one of the two best answers of Consensus is right: what a judge of the
+// two could win or lose. The JSON keys are documented in the help of the program.
 type PairFigures struct {
 	Models string  `json:"models"`       // "one" or "several"
 	Below  float64 `json:"below"`        // the leader's share of the votes is below this, and not below the line before

@@ -106,7 +106,9 @@ func (q *Question) unrun() []vote.Candidate {
 		candidates[i] = vote.Candidate{
 			SQL: c.SQL, Sample: c.Sample, Model: c.Model, Statement: c.Statement,
 			Plan: known.strict, Cost: known.cost,
-			Findings: slices.DeleteFunc(slices.Clone(c.Findings), func(f vote.Finding) bool { return f.Rule == checks.Absent || f.Rule == "absent_value" }),
+			Findings: slices.DeleteFunc(slices.Clone(c.Findings), func(f vote.Finding) bool {
+				return f.Rule == checks.Absent || f.Rule == "absent_value"
+			}),
 		}
 		switch {
 		case !known.compiles:

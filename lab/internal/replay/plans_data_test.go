@@ -20,7 +20,8 @@ func expertsOf(all Pool) Pool {
 		one.Candidates, one.answers = nil, nil
 		for i, c := range q.Candidates {
 			switch c.Model {
-			case "dail_sql/DAIL-SQL+GPT-4", "dail_sql/DAIL-SQL+GPT-4+self-consistency", "dail_sql/graphix_result", "c3sql/predicted_sql":
+			case "dail_sql/DAIL-SQL+GPT-4", "dail_sql/DAIL-SQL+GPT-4+self-consistency", "dail_sql/graphix_result",
+				"c3sql/predicted_sql":
 				c.Sample = len(one.Candidates)
 				one.Candidates, one.answers = append(one.Candidates, c), append(one.answers, q.answers[i])
 			}
@@ -63,7 +64,8 @@ func TestPlanVotesReproduceTheReference(t *testing.T) {
 	right, questions := map[string]float64{}, map[string]float64{} // by "pool voter", by pool
 	for _, p := range pools {
 		for _, name := range []string{
-			"first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan", "plan-probing",
+			"first", "cost-compat", "plan-compat", "plan-probing-compat", "result", "result-bag", "result-probing", "plan",
+			"plan-probing",
 		} {
 			v := testutil.Value(VoterNamed(name))(t)
 			l := testutil.Value(measure(p, v, Settings{}))(t)
@@ -77,7 +79,8 @@ func TestPlanVotesReproduceTheReference(t *testing.T) {
 			t.Errorf("%s: %v questions, want %v", tt.pool, n, tt.n)
 		}
 		for voter, want := range map[string]float64{
-			"first": tt.first, "cost-compat": tt.cost, "plan-compat": tt.plan, "plan-probing-compat": tt.planProbing, "result": tt.earliest,
+			"first": tt.first, "cost-compat": tt.cost, "plan-compat": tt.plan, "plan-probing-compat": tt.planProbing,
+			"result": tt.earliest,
 		} {
 			if d := right(voter) - want; d > tt.within || d < -tt.within {
 				t.Errorf("%s: %s has %v right, want %v within %v", tt.pool, voter, right(voter), want, tt.within)

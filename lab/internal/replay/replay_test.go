@@ -71,7 +71,8 @@ func TestVoters(t *testing.T) {
 	for _, test := range tests {
 		v := testutil.Value(VoterNamed(test.voter))(t)
 		lines := testutil.Value(Measure([]Pool{pool}, []Voter{v}, Settings{}, stats.Bootstrap{Rounds: 20}, nil))(t)
-		if l := lines[0]; len(lines) != 1 || math.Abs(l.Right-test.right) > 1e-9 || l.Calls != test.calls || l.N != 5 || l.K != 5 {
+		if l := lines[0]; len(lines) != 1 || math.Abs(l.Right-test.right) > 1e-9 || l.Calls != test.calls || l.N != 5 ||
+			l.K != 5 {
 			t.Errorf("%s: %v right in %d calls, want %v in %d", test.voter, l.Right, l.Calls, test.right, test.calls)
 		}
 	}
@@ -80,11 +81,14 @@ func TestVoters(t *testing.T) {
 func TestEveryVoterHasANameAndRuns(t *testing.T) {
 	var questions []*Question
 	for i := range 20 {
-		questions = append(questions, question(fmt.Sprint(i), []string{"aaBa", "BaBa", "aa.."}[i%3], "m1_seed1", "m2_seed1", "m1_seed2", "m2_seed2"))
+		questions = append(questions, question(fmt.Sprint(i), []string{"aaBa", "BaBa", "aa.."}[i%3], "m1_seed1", "m2_seed1",
+			"m1_seed2", "m2_seed2"))
 	}
 	pools := []Pool{{Name: "p", Samples: 4, Questions: questions}, {Name: "q", Samples: 4, Questions: questions[:10]}}
 	steps := 0
-	lines := testutil.Value(Measure(pools, Voters(), Settings{Folds: 3}, stats.Bootstrap{Rounds: 20}, func() { steps++ }))(t)
+	lines := testutil.Value(Measure(pools, Voters(), Settings{Folds: 3}, stats.Bootstrap{Rounds: 20}, func() {
+		steps++
+	}))(t)
 	if len(lines) != 3*len(Voters()) || steps != 2*len(Voters()) {
 		t.Errorf("%d lines, %d steps for %d voters", len(lines), steps, len(Voters()))
 	}
@@ -117,11 +121,13 @@ func TestEveryVoterHasANameAndRuns(t *testing.T) {
 func TestFittingNeedsOtherQuestions(t *testing.T) {
 	pool := Pool{Name: "p", Questions: []*Question{question("1", "aBB", "good", "bad", "bad")}}
 	consensus := testutil.Value(VoterNamed("consensus"))(t)
-	lines := testutil.Value(Measure([]Pool{pool}, append(fitted(), consensus), Settings{}, stats.Bootstrap{Rounds: 2}, nil))(t)
+	lines := testutil.Value(Measure([]Pool{pool}, append(fitted(), consensus), Settings{}, stats.Bootstrap{Rounds: 2},
+		nil))(t)
 	want := lines[len(lines)-1]
 	for _, l := range lines {
 		if l.Right != 0 || l.Outcomes[0].Confidence != want.Outcomes[0].Confidence {
-			t.Errorf("%s: %v right, confidence %v, want that of consensus, %v", l.Voter, l.Right, l.Outcomes[0].Confidence, want.Outcomes[0].Confidence)
+			t.Errorf("%s: %v right, confidence %v, want that of consensus, %v", l.Voter, l.Right, l.Outcomes[0].Confidence,
+				want.Outcomes[0].Confidence)
 		}
 	}
 }
@@ -133,7 +139,8 @@ func TestMoreFoldsThanQuestions(t *testing.T) {
 	for i := range 6 {
 		pool.Questions = append(pool.Questions, question(fmt.Sprint(i), "aBB", "good", "bad", "worse"))
 	}
-	lines := testutil.Value(Measure([]Pool{pool}, fitted(), Settings{Folds: math.MaxInt}, stats.Bootstrap{Rounds: 2}, nil))(t)
+	lines := testutil.Value(Measure([]Pool{pool}, fitted(), Settings{Folds: math.MaxInt}, stats.Bootstrap{Rounds: 2},
+		nil))(t)
 	for _, l := range lines {
 		if l.Voter == "weighted-labels" && l.Right != 6 {
 			t.Errorf("%v right; the others teach that one model is good", l.Right)
@@ -164,7 +171,8 @@ func TestInTurn(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	pools := []Pool{
-		{Name: "p", Questions: []*Question{doubted(question("1", "BBa"), "B", "star"), doubted(question("2", "aB"), "a", "star")}},
+		{Name: "p", Questions: []*Question{doubted(question("1", "BBa"), "B", "star"),
+			doubted(question("2", "aB"), "a", "star")}},
 		{Name: "q", Questions: []*Question{question("3", "aa")}},
 	}
 	list := testutil.Value(Rules(pools))(t)

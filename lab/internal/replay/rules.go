@@ -103,7 +103,9 @@ func withoutRule(candidates []vote.Candidate, rule string) []vote.Candidate {
 	changed := slices.Clone(candidates)
 	for i := range changed {
 		if has(changed[i], rule) {
-			changed[i].Findings = slices.DeleteFunc(slices.Clone(changed[i].Findings), func(f vote.Finding) bool { return f.Rule == rule })
+			changed[i].Findings = slices.DeleteFunc(slices.Clone(changed[i].Findings), func(f vote.Finding) bool {
+				return f.Rule == rule
+			})
 		}
 	}
 	return changed

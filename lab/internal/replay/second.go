@@ -8,7 +8,8 @@ import (
 	"github.com/texttosql/texttosql/vote"
 )
 
-// LevelFigures tell how often the answers of a level are right. The JSON keys are documented in the help of the program.
+// LevelFigures tell how often the answers of a level are right. The JSON keys are documented in the help of the
+// program.
 type LevelFigures struct {
 	Level string `json:"level"`
 	N     int    `json:"n"`
@@ -18,7 +19,8 @@ type LevelFigures struct {
 // Levels counts the answers of Consensus in all pools by their level.
 func Levels(pools []Pool) ([]LevelFigures, error) {
 	list := []LevelFigures{
-		{Level: string(vote.LevelAgreed)}, {Level: string(vote.LevelCheck)}, {Level: string(vote.LevelUnsure)}, {Level: string(vote.LevelSingle)},
+		{Level: string(vote.LevelAgreed)}, {Level: string(vote.LevelCheck)}, {Level: string(vote.LevelUnsure)},
+		{Level: string(vote.LevelSingle)},
 	}
 	for _, p := range pools {
 		decisions, err := decide(p)
@@ -57,24 +59,25 @@ func decide(p Pool) (list []Decision, err error) {
 	return list, nil
 }
 
-// SecondFigures tell what the statements of a second pool are worth as a second opinion on the agreed answers of the first. The JSON
-// keys are documented in the help of the program.
+// SecondFigures tell what the statements of a second pool are worth as a second opinion on the agreed answers of the
+// first. The JSON keys are documented in the help of the program.
 type SecondFigures struct {
-	First       string         `json:"first"`
-	Second      string         `json:"second"`
-	N           int            `json:"n"` // questions of both pools
-	Agreed      int            `json:"agreed"`
-	AgreedRight int            `json:"agreed_right"`
-	Equal       int            `json:"equal"` // agreed answers with the result of the second model's first statement
-	EqualRight  int            `json:"equal_right"`
-	Doubted     int            `json:"doubted"` // agreed answers that both statements of the second model differ from, alike
-	DoubtRight  int            `json:"doubted_right"`
-	Before      *eval.Estimate `json:"auroc_before,omitempty"`
-	After       *eval.Estimate `json:"auroc_after,omitempty"`
+	First       string `json:"first"`
+	Second      string `json:"second"`
+	N           int    `json:"n"` // questions of both pools
+	Agreed      int    `json:"agreed"`
+	AgreedRight int    `json:"agreed_right"`
+	Equal       int    `json:"equal"` // agreed answers with the result of the second model's first statement
+	EqualRight  int    `json:"equal_right"`
+	// agreed answers that both statements of the second model differ from, alike
+	Doubted    int            `json:"doubted"`
+	DoubtRight int            `json:"doubted_right"`
+	Before     *eval.Estimate `json:"auroc_before,omitempty"`
+	After      *eval.Estimate `json:"auroc_after,omitempty"`
 }
 
-// SecondOpinions compares each pool with each other pool that has 20 of its questions, as WithSecondOpinion does. raise is the part of
-// what the confidence lacks to 1 that an equal result adds.
+// SecondOpinions compares each pool with each other pool that has 20 of its questions, as WithSecondOpinion does. raise
+// is the part of what the confidence lacks to 1 that an equal result adds.
 func SecondOpinions(pools []Pool, raise float64, b stats.Bootstrap) (list []SecondFigures, err error) {
 	for i, first := range pools {
 		decisions, err := decide(first)
@@ -94,7 +97,8 @@ func SecondOpinions(pools []Pool, raise float64, b stats.Bootstrap) (list []Seco
 }
 
 // opinions compares the answers of one pool with the statements of another one.
-func opinions(first Pool, decisions []Decision, second Pool, raise float64, b stats.Bootstrap) (f SecondFigures, ok bool) {
+func opinions(first Pool, decisions []Decision, second Pool, raise float64, b stats.Bootstrap) (f SecondFigures,
+	ok bool) {
 	f = SecondFigures{First: first.Name, Second: second.Name}
 	theirs := map[string]*Question{}
 	for _, q := range second.Questions {

@@ -2,8 +2,8 @@ package replay
 
 import "github.com/texttosql/texttosql/vote"
 
-// looks is the number of samples between two questions to a stop rule that may err. docs/lab/votes.md has the figures for
-// 1 to 12.
+// looks is the number of samples between two questions to a stop rule that may err. docs/lab/votes.md has the figures
+// for 1 to 12.
 const looks = 4
 
 // aheadBy is the recommended lead.
@@ -19,11 +19,13 @@ func stopped() []Voter {
 			start: until(result, false, vote.Decided),
 		},
 		{
-			Name: "result+ahead3", About: "result, sampled until the leader is 3 votes ahead; asked after every 4 samples, models in turn",
+			Name: "result+ahead3", About: "result, sampled until the leader is 3 votes ahead; asked after every 4 samples, " +
+				"models in turn",
 			start: until(result, true, vote.AheadBy(aheadBy).Every(looks).Or(vote.Decided)),
 		},
 		{
-			Name: "result+posterior95", About: "result, sampled until the leader is ahead for good with probability .95; asked after every 4 samples, models in turn",
+			Name: "result+posterior95", About: "result, sampled until the leader is ahead for good with probability .95; " +
+				"asked after every 4 samples, models in turn",
 			start: until(result, true, vote.Posterior(0.95).Every(looks).Or(vote.Decided)),
 		},
 		{
@@ -44,8 +46,8 @@ type counting struct {
 	contradicts bool // contradictions lower the confidence, as an engine has it
 }
 
-// until starts a voter that stops early. With inTurn the models of a pool take turns, as in an election. In the order of
-// the file the first answers may all come from the weakest model, and a lead among them says little.
+// until starts a voter that stops early. With inTurn the models of a pool take turns, as in an election. In the order
+// of the file the first answers may all come from the weakest model, and a lead among them says little.
 func until(by counting, inTurn bool, stop vote.Stop) start {
 	return simple(func(q *Question) (Decision, error) {
 		if inTurn {

@@ -32,10 +32,13 @@ func TestCountUntil(t *testing.T) {
 		want       spent
 		why        string
 	}{
-		{plain, letters("aaaaaaaaaaaa"), vote.Decided, spent{Planned: 12, Sampled: 7, Waves: 1, Stopped: true}, "one wave decides"},
+		{plain, letters("aaaaaaaaaaaa"), vote.Decided, spent{Planned: 12, Sampled: 7, Waves: 1, Stopped: true},
+			"one wave decides"},
 		{plain, letters("abcdef"), nil, spent{Planned: 6, Sampled: 6, Waves: 1}, "without a stop all are one wave"},
-		{plain, letters("aa"), vote.AheadBy(2), spent{Planned: 2, Sampled: 2, Waves: 1}, "the last sample ended it, not the stop"},
-		{vote.Majority{Penalty: 1, MaxDoubt: 6}, doubted, vote.Decided, spent{Planned: 12, Sampled: 10, Wasted: 1, Waves: 2, Stopped: true},
+		{plain, letters("aa"), vote.AheadBy(2), spent{Planned: 2, Sampled: 2, Waves: 1},
+			"the last sample ended it, not the stop"},
+		{vote.Majority{Penalty: 1, MaxDoubt: 6}, doubted, vote.Decided, spent{Planned: 12, Sampled: 10, Wasted: 1, Waves: 2,
+			Stopped: true},
 			"a doubted vote for the rival decides in the second wave, as it does where stop is asked after each sample"},
 	}
 	for _, tt := range tests {

@@ -118,7 +118,8 @@ func counted() []Voter {
 			start: simple(func(q *Question) (Decision, error) { return q.share(naive(q).Count(q.plain())) }),
 		},
 		{
-			Name: "result-bag", About: "majority by result as SelfConsistency counts it: bags of rows, ties to a result with rows",
+			Name: "result-bag", About: "majority by result as SelfConsistency counts it: bags of rows, " +
+				"ties to a result with rows",
 			start: plainly(func(*Question) vote.Majority { return vote.Majority{Prior: 1} }),
 		},
 		{

@@ -20,8 +20,8 @@ import (
 // ErrEmpty is the cause of a reply without text.
 var ErrEmpty = errors.New("the reply is empty")
 
-// Client is an [llm.Model] of a provider's client: everything but the one call. Safe for concurrent use if Send is; the fields
-// do not change after its first call.
+// Client is an [llm.Model] of a provider's client: everything but the one call. Safe for concurrent use if Send is; the
+// fields do not change after its first call.
 type Client struct {
 	Model string // the model's name
 	Key   string // where the key is set, for messages: "OPENAI_API_KEY"
@@ -32,8 +32,8 @@ type Client struct {
 	Parameters []string
 
 	// Send makes one call with its ctx, of a request without empty messages, and maps the reply. It leaves retries,
-	// streaming and the reading of errors alone. why is the provider's word for the stop reason. Beside an error resp counts
-	// the calls, where Send made more than one.
+	// streaming and the reading of errors alone. why is the provider's word for the stop reason. Beside an error resp
+	// counts the calls, where Send made more than one.
 	Send func(ctx context.Context, call *Call, r Request) (resp llm.Response, why string, err error)
 
 	folds atomic.Bool // messages of the system go to the user's
@@ -87,9 +87,10 @@ func (c *Client) attempt(ctx context.Context, req llm.Request) (llm.Response, *C
 	return llm.Response{}, call, err
 }
 
-// Fold makes a call by ask. Where the server refuses messages of the system, it is made once more, with what they say at the
-// beginning of the first message of the user. folds remembers that the model wants this.
-func Fold(folds *atomic.Bool, req llm.Request, ask func(llm.Request) (llm.Response, *Call, error)) (llm.Response, error) {
+// Fold makes a call by ask. Where the server refuses messages of the system, it is made once more, with what they say
+// at the beginning of the first message of the user. folds remembers that the model wants this.
+func Fold(folds *atomic.Bool, req llm.Request, ask func(llm.Request) (llm.Response, *Call, error)) (llm.Response,
+	error) {
 	system := slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.System })
 	if system && folds.Load() {
 		req, system = folded(req), false
@@ -139,8 +140,8 @@ func folded(req llm.Request) llm.Request {
 	return req
 }
 
-// do makes one call and maps its error. It turns a runtime error of an SDK into an error, because a reply must not end the
-// program. Other panics are not about the reply and go on.
+// do makes one call and maps its error. It turns a runtime error of an SDK into an error, because a reply must not end
+// the program. Other panics are not about the reply and go on.
 func (c *Client) do(ctx context.Context, send func(context.Context, *Call) error) (call *Call, err error) {
 	inner, call := Begin(ctx)
 	call.home = c.Home
@@ -207,7 +208,8 @@ func (c *Client) refused(req llm.Request, call *Call, e *llm.Error) string {
 		return ""
 	}
 	has := map[string]bool{
-		"temperature": req.Temperature != nil, "top_p": req.TopP != nil, "max_tokens": req.MaxTokens != nil, "seed": req.Seed != nil,
+		"temperature": req.Temperature != nil, "top_p": req.TopP != nil, "max_tokens": req.MaxTokens != nil,
+		"seed": req.Seed != nil,
 		"stop": len(req.Stop) > 0, "effort": req.Effort != "", "schema": req.Schema != nil,
 	}
 	for i := 0; i+1 < len(c.Parameters); i += 2 {
@@ -218,8 +220,8 @@ func (c *Client) refused(req llm.Request, call *Call, e *llm.Error) string {
 	return ""
 }
 
-// Finish returns the reply of a call that succeeded, or the error of one that says nothing: held back by a filter, without
-// room for a word in its limit of tokens (0: unknown), or empty. why is the provider's word for its end.
+// Finish returns the reply of a call that succeeded, or the error of one that says nothing: held back by a filter,
+// without room for a word in its limit of tokens (0: unknown), or empty. why is the provider's word for its end.
 func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, error) {
 	r.Text = strings.ToValidUTF8(r.Text, "\uFFFD")
 	e := &llm.Error{}
@@ -230,7 +232,8 @@ func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, erro
 	case strings.TrimSpace(r.Text) != "":
 		return r, nil
 	case short && limit > 0:
-		e.Class, e.Message = llm.ClassOutOfTokens, fmt.Sprintf("the reply is empty: its %d tokens were used up before the first word; allow more", limit)
+		e.Class, e.Message = llm.ClassOutOfTokens,
+			fmt.Sprintf("the reply is empty: its %d tokens were used up before the first word; allow more", limit)
 	case short:
 		e.Class, e.Message = llm.ClassOutOfTokens, "the reply is empty: its tokens were used up before the first word"
 	default:
@@ -248,8 +251,8 @@ func (c *Call) Finish(r llm.Response, why string, limit int) (llm.Response, erro
 	return llm.Response{}, e
 }
 
-// Stop returns what a provider's word for the end of a reply means, in any spelling. A word that is not known to mean that the
-// model was done is a cut: such a reply has no vote. No word says nothing.
+// Stop returns what a provider's word for the end of a reply means, in any spelling. A word that is not known to mean
+// that the model was done is a cut: such a reply has no vote. No word says nothing.
 func Stop(why string) string {
 	switch word := plain(why); {
 	case word == "", word == "null", word == "none", word == "unspecified":
@@ -277,11 +280,14 @@ func words(all string) map[string]bool {
 }
 
 var (
-	ends = words("stop stopped stopsequence stoptoken stopword end ended endturn endoftext endoftoken eos eostoken eot complete completed done finish " +
+	ends = words("stop stopped stopsequence stoptoken stopword end ended endturn endoftext endoftoken eos eostoken eot " +
+		"complete completed done finish " +
 		"finished success normal toolcall toolcalls tooluse functioncall")
-	filters = words("contentfilter contentfiltered refusal guardrailintervened guardrail safety recitation prohibitedcontent blocklist spii imagesafety " +
+	filters = words("contentfilter contentfiltered refusal guardrailintervened guardrail safety recitation " +
+		"prohibitedcontent blocklist spii imagesafety " +
 		"modelarmor sensitive moderation blocked")
-	lengths = words("length maxtokens maxoutputtokens modellength modelcontextwindowexceeded maxlength contextlength tokenlimit limit truncated")
+	lengths = words("length maxtokens maxoutputtokens modellength modelcontextwindowexceeded maxlength contextlength " +
+		"tokenlimit limit truncated")
 )
 
 // TellRaw puts what the server sent into the trace, which shows it only where replies are allowed.

@@ -14,9 +14,10 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// Failure makes the error of a call from err, which the client returned, and from what RoundTrip saw. That comes first: it
-// has the status where a client reports a JSON error for an error page, and the cause where a client says "network error". An
-// error in a reply whose status is a success counts as if it had the status that it names. Its text holds no key that was sent.
+// Failure makes the error of a call from err, which the client returned, and from what RoundTrip saw. That comes first:
+// it has the status where a client reports a JSON error for an error page, and the cause where a client says "network
+// error". An error in a reply whose status is a success counts as if it had the status that it names. Its text holds no
+// key that was sent.
 func (c *Call) Failure(err error) *llm.Error {
 	e := &llm.Error{}
 	o := c.outcome()

@@ -54,7 +54,8 @@ func ExampleClient() {
 				In, Out int
 			}
 			err = json.NewDecoder(reply.Body).Decode(&out)
-			return llm.Response{Text: out.Say, Usage: llm.Usage{Calls: 1, PromptTokens: out.In, CompletionTokens: out.Out, Known: true}}, "", err
+			return llm.Response{Text: out.Say, Usage: llm.Usage{Calls: 1, PromptTokens: out.In, CompletionTokens: out.Out,
+				Known: true}}, "", err
 		},
 	}
 	request := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}}
@@ -83,7 +84,8 @@ func ExamplePost() {
 	model := &wire.Client{Model: "large", Key: "ACME_KEY", Base: "ACME_URL",
 		Send: func(ctx context.Context, _ *wire.Call, r wire.Request) (llm.Response, string, error) {
 			var out struct{ Say, Why string }
-			err := wire.Post(ctx, client, server.URL, "/ask", http.Header{"Acme-Key": {"k"}}, map[string]string{"ask": wire.Joined(r.Turns)}, &out)
+			err := wire.Post(ctx, client, server.URL, "/ask", http.Header{"Acme-Key": {"k"}},
+				map[string]string{"ask": wire.Joined(r.Turns)}, &out)
 			return llm.Response{Text: out.Say, StopReason: wire.Stop(out.Why)}, out.Why, err
 		}}
 	_, err := model.Complete(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "One?"}}})
@@ -93,13 +95,15 @@ func ExamplePost() {
 
 // Only a word that means "done" is an end.
 func ExampleStop() {
-	fmt.Printf("%q %q %q %q\n", wire.Stop("END_TURN"), wire.Stop("MAX_TOKENS"), wire.Stop("insufficient_system_resource"), wire.Stop(""))
+	fmt.Printf("%q %q %q %q\n", wire.Stop("END_TURN"), wire.Stop("MAX_TOKENS"), wire.Stop("insufficient_system_resource"),
+		wire.Stop(""))
 	// Output: "stop" "length" "length" ""
 }
 
 // A model of vectors.
 func ExampleEmbedder() {
-	e := &wire.Embedder{Client: &wire.Client{Model: "lengths"}, Batch: 100, Embed: func(_ context.Context, texts []string, _ bool) ([][]float32, error) {
+	e := &wire.Embedder{Client: &wire.Client{Model: "lengths"}, Batch: 100, Embed: func(_ context.Context, texts []string,
+		_ bool) ([][]float32, error) {
 		var out [][]float32
 		for _, text := range texts {
 			out = append(out, []float32{float32(len(text))})
@@ -117,7 +121,8 @@ func TestMessages(t *testing.T) {
 	marked := func(role string, text string) wire.Message {
 		return wire.Message{Message: of(role, text), Mark: true}
 	}
-	all := []llm.Message{of(llm.System, "s"), of(llm.User, " "), of(llm.User, "a"), of(llm.Assistant, "b"), of(llm.User, "c")}
+	all := []llm.Message{of(llm.System, "s"), of(llm.User, " "), of(llm.User, "a"), of(llm.Assistant, "b"),
+		of(llm.User, "c")}
 	for _, tt := range []struct {
 		why           string
 		messages      []llm.Message
@@ -125,7 +130,8 @@ func TestMessages(t *testing.T) {
 		system, turns []wire.Message
 		fails         bool
 	}{
-		{"no mark", all, 0, []wire.Message{plain(llm.System, "s")}, []wire.Message{plain(llm.User, "a"), plain(llm.Assistant, "b"), plain(llm.User, "c")}, false},
+		{"no mark", all, 0, []wire.Message{plain(llm.System, "s")},
+			[]wire.Message{plain(llm.User, "a"), plain(llm.Assistant, "b"), plain(llm.User, "c")}, false},
 		{"in the system", all, 1, []wire.Message{marked(llm.System, "s")},
 			[]wire.Message{plain(llm.User, "a"), plain(llm.Assistant, "b"), plain(llm.User, "c")}, false},
 		{"on an empty one: before it", all, 2, []wire.Message{marked(llm.System, "s")},

@@ -13,8 +13,9 @@ type Message struct {
 	Mark bool
 }
 
-// Messages returns the messages of a request as every provider takes them: those of the system apart, none that is empty,
-// which Anthropic refuses, and at least one of the user, without which Google refuses. Its error is an [*llm.Error].
+// Messages returns the messages of a request as every provider takes them: those of the system apart, none that is
+// empty, which Anthropic refuses, and at least one of the user, without which Google refuses. Its error is an
+// [*llm.Error].
 func Messages(req llm.Request) (system, turns []Message, err error) {
 	user := false
 	for i, m := range req.Messages {
@@ -32,7 +33,8 @@ func Messages(req llm.Request) (system, turns []Message, err error) {
 			user = true
 		case llm.Assistant:
 		default:
-			return nil, nil, &llm.Error{Class: llm.ClassPermanent, Message: fmt.Sprintf("a message has the unknown role %q", m.Role)}
+			return nil, nil, &llm.Error{Class: llm.ClassPermanent, Message: fmt.Sprintf("a message has the unknown role %q",
+				m.Role)}
 		}
 		turns = append(turns, Message{Message: m})
 	}

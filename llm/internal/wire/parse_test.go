@@ -26,9 +26,12 @@ func TestParseProblem(t *testing.T) {
 		why, body string
 		want      problem
 	}{
-		{"OpenAI", `{"error":{"message":"m","type":"t","param":"temperature","code":"c"}}`, problem{message: "m", codes: []string{"c", "t"}, param: "temperature"}},
-		{"OpenAI, nothing but a message", `{"error":{"message":"m","type":null,"param":null,"code":null}}`, problem{message: "m"}},
-		{"Anthropic", `{"type":"error","error":{"type":"overloaded_error","message":"m"}}`, problem{message: "m", codes: []string{"overloaded_error"}, status: 529}},
+		{"OpenAI", `{"error":{"message":"m","type":"t","param":"temperature","code":"c"}}`,
+			problem{message: "m", codes: []string{"c", "t"}, param: "temperature"}},
+		{"OpenAI, nothing but a message", `{"error":{"message":"m","type":null,"param":null,"code":null}}`,
+			problem{message: "m"}},
+		{"Anthropic", `{"type":"error","error":{"type":"overloaded_error","message":"m"}}`,
+			problem{message: "m", codes: []string{"overloaded_error"}, status: 529}},
 		{
 			"Google", `{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"reason":"R"},{"retryDelay":"17s"}]}}`,
 			problem{message: "m", codes: []string{"RESOURCE_EXHAUSTED", "R"}, status: 429, retryAfter: 17 * time.Second},
@@ -36,14 +39,17 @@ func TestParseProblem(t *testing.T) {
 		{"Google, streamed", `[{"error":{"code":400,"message":"m"}}]`, problem{message: "m", status: 400}},
 		{"Ollama", `{"error":"m"}`, problem{message: "m"}},
 		{"Hugging Face", `{"error":["m","n"]}`, problem{message: "m"}},
-		{"vLLM", `{"object":"error","message":"m","type":"t","param":null,"code":400}`, problem{message: "m", codes: []string{"t"}, status: 400}},
-		{"LiteLLM", `{"error":{"message":"m","type":"None","param":"None","code":"400"}}`, problem{message: "m", codes: []string{"400", "None"}, status: 400}},
+		{"vLLM", `{"object":"error","message":"m","type":"t","param":null,"code":400}`,
+			problem{message: "m", codes: []string{"t"}, status: 400}},
+		{"LiteLLM", `{"error":{"message":"m","type":"None","param":"None","code":"400"}}`,
+			problem{message: "m", codes: []string{"400", "None"}, status: 400}},
 		{"FastAPI", `{"detail":"m"}`, problem{message: "m"}},
 		{"pydantic", `{"detail":[{"loc":["body","n"],"msg":"m"}]}`, problem{message: "m"}},
 		{"Cloudflare", `{"success":false,"errors":[{"code":10000,"message":"m"}]}`, problem{message: "m"}},
 		{"MiniMax", `{"choices":null,"base_resp":{"status_code":1004,"status_msg":"m"}}`, problem{message: "m"}},
 		{
-			"OpenRouter", `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"m\",\"code\":\"c\"}}"}}}`,
+			"OpenRouter",
+			`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"m\",\"code\":\"c\"}}"}}}`,
 			problem{message: "Provider returned error: m", codes: []string{"c"}, status: 400},
 		},
 		{"no message, but a code", `{"error":{"code":"c"}}`, problem{message: "c", codes: []string{"c"}}},
@@ -53,7 +59,8 @@ func TestParseProblem(t *testing.T) {
 		{"a list of texts", `{"detail":["a"]}`, problem{message: "a"}},
 		{"text", " upstream is gone\n", problem{message: "upstream is gone"}},
 		{"page", " <html>\n", problem{message: "the server sent a web page"}},
-		{"page with a title", "<!DOCTYPE html><Title lang=en> 502 &amp; more </title>", problem{message: "the server sent a web page (502 & more)"}},
+		{"page with a title", "<!DOCTYPE html><Title lang=en> 502 &amp; more </title>",
+			problem{message: "the server sent a web page (502 & more)"}},
 		{"nothing", "", problem{}},
 	}
 	for _, test := range tests {
@@ -74,11 +81,14 @@ func TestWords(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"nothing listens", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "cannot reach http://h: connection refused. Is the server running?"},
+		{"nothing listens", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+			"cannot reach http://h: connection refused. Is the server running?"},
 		{"no such name", dial(&net.DNSError{Name: "nowhere.test", IsNotFound: true}), "there is no server nowhere.test"},
 		{"too late", dial(os.ErrDeadlineExceeded), "the server did not answer in time"},
-		{"certificate", &tls.CertificateVerificationError{Err: errors.New("expired")}, "the certificate of the server is not valid: expired"},
-		{"cut", fmt.Errorf("the reply broke off: %w", io.ErrUnexpectedEOF), "the connection broke off before the reply was whole"},
+		{"certificate", &tls.CertificateVerificationError{Err: errors.New("expired")},
+			"the certificate of the server is not valid: expired"},
+		{"cut", fmt.Errorf("the reply broke off: %w", io.ErrUnexpectedEOF),
+			"the connection broke off before the reply was whole"},
 		{"not about a connection", errors.New("oops"), ""},
 	} {
 		if got := (&Call{url: "http://h/v1"}).disconnected(test.err); got != test.want {
@@ -90,12 +100,15 @@ func TestWords(t *testing.T) {
 		why, head, want string
 		err             error
 	}{
-		{"page", "\n<html><title>Welcome</title>", "the server's reply is no JSON but a web page (Welcome): is its address right?", syntax},
+		{"page", "\n<html><title>Welcome</title>", "the server's reply is no JSON but a web page (Welcome): " +
+			"is its address right?", syntax},
 		{"text", "s3cret", "the server's reply is no JSON but text: is its address right?", fmt.Errorf("decode: %w", syntax)},
-		{"the type of the error is hidden", "{s3cret", "the server's reply is no JSON", errors.New("unmarshal: invalid character 's' looking")},
+		{"the type of the error is hidden", "{s3cret", "the server's reply is no JSON",
+			errors.New("unmarshal: invalid character 's' looking")},
 		{"nothing", " ", "the server's reply is empty", io.EOF},
 		{
-			"another form", "[1]", "the server's reply is JSON of another form, with nothing that the client reads: is its address right?",
+			"another form", "[1]", "the server's reply is JSON of another form, with nothing that the client reads: " +
+				"is its address right?",
 			errors.New("json: cannot unmarshal array"),
 		},
 		{"no error at all", `{"error":null,"choices":[]}`, "", ErrEmpty},
@@ -109,7 +122,8 @@ func TestWords(t *testing.T) {
 
 // FuzzParseProblem: what a failed response says is anybody's bytes.
 func FuzzParseProblem(f *testing.F) {
-	for _, seed := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `[{"error":{}}]`, `<html>`, `{"error":null}`, `[[]]`} {
+	for _, seed := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `[{"error":{}}]`, `<html>`,
+		`{"error":null}`, `[[]]`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

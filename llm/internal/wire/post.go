@@ -15,9 +15,9 @@ import (
 // ErrForm is the cause of a reply in JSON that has nothing of what the client asked for.
 var ErrForm = errors.New("the server's reply is JSON of another form, with nothing that the client reads" + addressed)
 
-// Post sends body as JSON to base with path at its end, through a client of [HTTPClient], and reads the reply into out. Its
-// error means something to [Call.Failure] only: the call has the status and the words of the server. A base that ends with
-// path or "/" is taken as meant. A header replaces what Post sets by itself.
+// Post sends body as JSON to base with path at its end, through a client of [HTTPClient], and reads the reply into out.
+// Its error means something to [Call.Failure] only: the call has the status and the words of the server. A base that
+// ends with path or "/" is taken as meant. A header replaces what Post sets by itself.
 func Post(ctx context.Context, c *http.Client, base, path string, header http.Header, body, out any) error {
 	at, err := url.Parse(strings.TrimSpace(base))
 	if err != nil { // its text may repeat a password
@@ -53,8 +53,8 @@ func Post(ctx context.Context, c *http.Client, base, path string, header http.He
 	return decode(text, out)
 }
 
-// decode reads a reply. It skips a byte order mark and comments of a stream in front of it, as proxies send them. A usage of another
-// form is no reason to lose a reply: it counts as unknown.
+// decode reads a reply. It skips a byte order mark and comments of a stream in front of it, as proxies send them. A
+// usage of another form is no reason to lose a reply: it counts as unknown.
 func decode(text []byte, out any) error {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF")))
 	for bytes.HasPrefix(text, []byte(":")) {

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// unstreamed puts the events of a stream that nobody asked for together: the reply in the form of OpenAI, Anthropic or Google
-// that they are parts of, or the error among them. A stream that ends before its reply is an error. Other text stays as it is.
+// unstreamed puts the events of a stream that nobody asked for together: the reply in the form of OpenAI, Anthropic or
+// Google that they are parts of, or the error among them. A stream that ends before its reply is an error. Other text
+// stays as it is.
 func unstreamed(body []byte) ([]byte, error) {
 	s := stream{whole: map[string]any{}}
 	text := strings.ReplaceAll(strings.TrimPrefix(string(body), "\uFEFF"), "\r\n", "\n")

@@ -9,10 +9,13 @@ import (
 // FuzzUnstreamed: a stream is anybody's bytes. What comes out is JSON, an error, or the text as it was.
 func FuzzUnstreamed(f *testing.F) {
 	for _, seed := range []string{
-		`data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", "data: 1\n\n", "event: error\ndata: x\n\n",
+		`data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", "data: 1\n\n",
+		"event: error\ndata: x\n\n",
 		`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}` + "\r\n\r\n",
-		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"content_block\":null}\n\ndata: {\"type\":\"content_block_delta\"}\n\n",
-		`data: {"choices":[{"index":{},"delta":{"content":[1]}}],"usage":3}` + "\n\n", `data: {"choices":[{"message":4}],"error":null}`,
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"content_block\":null}\n\ndata: " +
+			"{\"type\":\"content_block_delta\"}\n\n",
+		`data: {"choices":[{"index":{},"delta":{"content":[1]}}],"usage":3}` + "\n\n",
+		`data: {"choices":[{"message":4}],"error":null}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -41,9 +41,9 @@ var (
 	errNoURL    = errors.New("the address is no URL of a server, as https://host/path")
 )
 
-// HTTPClient returns a copy of base whose requests pass through [RoundTrip]. nil means [http.DefaultClient], which has no
-// time-out: use [llm.Timeout]. It follows no redirection to another host, which would be sent the key, unless base says where
-// it goes. Safe for concurrent use if base is.
+// HTTPClient returns a copy of base whose requests pass through [RoundTrip]. nil means [http.DefaultClient], which has
+// no time-out: use [llm.Timeout]. It follows no redirection to another host, which would be sent the key, unless base
+// says where it goes. Safe for concurrent use if base is.
 func HTTPClient(base *http.Client) *http.Client {
 	if base == nil {
 		base = http.DefaultClient
@@ -74,8 +74,8 @@ func (t transport) CloseIdleConnections() {
 	}
 }
 
-// Call is what happened to the requests of one call of a client, the last of which counts. [Begin] makes it; its methods are
-// safe for concurrent use.
+// Call is what happened to the requests of one call of a client, the last of which counts. [Begin] makes it; its
+// methods are safe for concurrent use.
 type Call struct {
 	// Edit changes the body of a request before it is sent. It is set before the first one; nil: bodies stay as they are.
 	Edit func(body []byte) []byte
@@ -107,9 +107,9 @@ func Begin(ctx context.Context) (context.Context, *Call) {
 	return context.WithValue(ctx, callKey{}, c), c
 }
 
-// RoundTrip sends req through next and notes what happens to it, where its context is one of [Begin]. A reply over 8 MiB is
-// an error; the body of a failed response is cut at 64 KiB. A success is said to be JSON, whatever its header says, because
-// SDKs read nothing else, and a stream of events, which no client asks for, is put together.
+// RoundTrip sends req through next and notes what happens to it, where its context is one of [Begin]. A reply over 8
+// MiB is an error; the body of a failed response is cut at 64 KiB. A success is said to be JSON, whatever its header
+// says, because SDKs read nothing else, and a stream of events, which no client asks for, is put together.
 func RoundTrip(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	ctx := req.Context()
 	c, ok := ctx.Value(callKey{}).(*Call)

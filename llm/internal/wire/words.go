@@ -31,7 +31,8 @@ func (c *Call) disconnected(err error) string {
 		return "the server did not answer in time"
 	case errors.As(err, &op) && op.Op == "dial":
 		at, _ := url.Parse(c.url)
-		return "cannot reach " + at.Scheme + "://" + at.Host + ": " + strings.TrimPrefix(op.Err.Error(), "connect: ") + ". Is the server running?"
+		return "cannot reach " + at.Scheme + "://" + at.Host + ": " + strings.TrimPrefix(op.Err.Error(), "connect: ") +
+			". Is the server running?"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection broke off before the reply was whole"
 	}
@@ -105,18 +106,22 @@ func nothingBut(raw []byte) string {
 
 // reasons and calls are the fields and types of what a reply holds beside its text.
 var (
-	reasons = map[string]bool{"reasoning_content": true, "reasoning": true, "reasoning_details": true, "thinking": true, "redacted_thinking": true,
-		"thought": true, "reasoning_text": true}
-	calls = map[string]bool{"tool_calls": true, "function_call": true, "functionCall": true, "tool_use": true, "tool_call": true}
+	reasons = map[string]bool{"reasoning_content": true, "reasoning": true, "reasoning_details": true, "thinking": true,
+		"redacted_thinking": true,
+		"thought":           true, "reasoning_text": true}
+	calls = map[string]bool{"tool_calls": true, "function_call": true, "functionCall": true, "tool_use": true,
+		"tool_call": true}
 )
 
 // isJSONError reports whether a client could not decode a reply. Some of them hide the type of the error.
 func isJSONError(err error) bool {
-	if errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
 	}
 	text := err.Error()
-	for _, words := range []string{"invalid character ", "unexpected end of JSON input", "cannot unmarshal ", "the client cannot read the reply"} {
+	for _, words := range []string{"invalid character ", "unexpected end of JSON input", "cannot unmarshal ",
+		"the client cannot read the reply"} {
 		if strings.Contains(text, words) {
 			return true
 		}

@@ -38,7 +38,8 @@ func (c Client) Serve(t *testing.T, handler http.HandlerFunc) llm.Model {
 	return c.Model(server.URL)
 }
 
-// Answer returns a handler that reads the request and answers with a status, one header ("Name: value", or "") and a body.
+// Answer returns a handler that reads the request and answers with a status, one header ("Name: value", or "") and a
+// body.
 func Answer(status int, header, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -66,7 +67,10 @@ func (c Client) Wire(t *testing.T, w Wire) {
 	t.Run(w.Why, func(t *testing.T) {
 		calls := 0
 		handler := Answer(w.Status, w.Header, w.Body)
-		resp, err := c.Serve(t, func(rw http.ResponseWriter, r *http.Request) { calls++; handler(rw, r) }).Complete(t.Context(), c.Request)
+		resp, err := c.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
+			calls++
+			handler(rw, r)
+		}).Complete(t.Context(), c.Request)
 		if calls != 1 {
 			t.Errorf("%d calls", calls)
 		}
@@ -80,14 +84,17 @@ func (c Client) Wire(t *testing.T, w Wire) {
 		if !errors.As(err, &e) {
 			t.Fatalf("%+v, %v", resp, err)
 		}
-		if e.Class != w.Class || e.RetryAfter != w.Wait || e.Parameter != w.Parameter || !strings.Contains(err.Error(), w.Text) {
-			t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, w.Class, w.Wait,
+		if e.Class != w.Class || e.RetryAfter != w.Wait || e.Parameter != w.Parameter ||
+			!strings.Contains(err.Error(), w.Text) {
+			t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, w.Class,
+				w.Wait,
 				w.Parameter, w.Text, w.Source)
 		}
 		if w.Status != http.StatusOK && e.Status != w.Status {
 			t.Errorf("status %d", e.Status)
 		}
-		if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, Key) || strings.Contains(err.Error(), "\n") {
+		if all := fmt.Sprintf("%v %+v %v", err, e, errors.Unwrap(err)); strings.Contains(all, Key) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("a key or a line break in %s", all)
 		}
 	})
@@ -97,7 +104,8 @@ func (c Client) Wire(t *testing.T, w Wire) {
 func (c Client) Connections(t *testing.T) {
 	body := c.Reply("SELECT 1", c.End)
 	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
-	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte", "in the reply": head + body[:20]} {
+	for why, write := range map[string]string{"before the reply": "", "in the head": "HTTP/1.1 200 OK\r\nConte",
+		"in the reply": head + body[:20]} {
 		_, err := c.Serve(t, hijacked(write)).Complete(t.Context(), c.Request)
 		if llm.ClassOf(err) != llm.ClassOverloaded || strings.Contains(err.Error(), Key) {
 			t.Errorf("cut %s: %v", why, err)

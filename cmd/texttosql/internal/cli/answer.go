@@ -24,15 +24,16 @@ func Cost(u llm.Usage) string {
 	if !u.Known && u.Calls > 0 {
 		about = "about "
 	}
-	cost := fmt.Sprintf("%d %s, %s%d tokens", u.Calls, words.Plural("call", u.Calls), about, u.PromptTokens+u.CompletionTokens)
+	cost := fmt.Sprintf("%d %s, %s%d tokens", u.Calls, words.Plural("call", u.Calls), about, u.PromptTokens+
+		u.CompletionTokens)
 	if u.Money > 0 {
 		cost += fmt.Sprintf(", %s%.4g by the price list", about, u.Money)
 	}
 	return cost
 }
 
-// Look is how an answer is written: in lines of Width characters where they can be broken (0: of any), parts of it in colours, and
-// with the factors of its confidence. The zero Look has none of it.
+// Look is how an answer is written: in lines of Width characters where they can be broken (0: of any), parts of it in
+// colours, and with the factors of its confidence. The zero Look has none of it.
 type Look struct {
 	Width           int
 	Dialect         sqltext.Dialect // of the statement
@@ -48,8 +49,8 @@ func painted(w io.Writer, paint func(string) string, text string) {
 	io.WriteString(w, text)
 }
 
-// Answer prints an answer: what was found, the statement, its rows as rows writes them, how sure they are, the cost and the reasons. The error
-// is that of w.
+// Answer prints an answer: what was found, the statement, its rows as rows writes them, how sure they are, the cost and
+// the reasons. The error is that of w.
 func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table) error) error {
 	say := func(format string, args ...any) {
 		Say(w, "%s", textformat.Wrap(fmt.Sprintf(format, args...), look.Width))
@@ -100,8 +101,8 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 	return nil
 }
 
-// Page begins the file of a page before any call costs money. flag names it in errors. A page must not replace db, the file
-// of the database, if that is one.
+// Page begins the file of a page before any call costs money. flag names it in errors. A page must not replace db, the
+// file of the database, if that is one.
 func Page(flag, page, db string) (*atomicfile.File, error) {
 	if old, err := os.Stat(page); err == nil {
 		if asked, err := os.Stat(db); err == nil && os.SameFile(old, asked) {

@@ -15,7 +15,8 @@ import (
 // TestAnswerWarnsOnce: a warning that the closing line has is printed once.
 func TestAnswerWarnsOnce(t *testing.T) {
 	doubted := vote.Ballot{Sampled: 6, Voted: 6, Confidence: .6, Clusters: []vote.Cluster{{
-		Members: []int{0, 1, 2, 3, 4, 5}, Doubt: 1, Doubts: []vote.Finding{{Doubt: 1, Detail: "the question says 2024, the statement 2023"}},
+		Members: []int{0, 1, 2, 3, 4, 5}, Doubt: 1,
+		Doubts: []vote.Finding{{Doubt: 1, Detail: "the question says 2024, the statement 2023"}},
 	}}}
 	res := texttosql.Result{
 		SQL: "SELECT 1", Ballot: doubted, Candidates: make([]vote.Candidate, 6),

@@ -17,10 +17,11 @@ import (
 	"github.com/texttosql/texttosql/exec/sqlite"
 )
 
-// OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself puts
-// two files beside a database in WAL mode. A file that is no SQLite database is an error. Damage further inside the file is
-// an error of the first statement. Its connections have the functions of [sqlite.Math]. The error does not name the path. With "?immutable=1" behind the path SQLite neither puts
-// nor reads anything beside the file, as on a disk that nobody writes to.
+// OpenReadOnly opens an existing SQLite file for reading. Nothing can be written through the result, but SQLite itself
+// puts two files beside a database in WAL mode. A file that is no SQLite database is an error. Damage further inside
+// the file is an error of the first statement. Its connections have the functions of [sqlite.Math]. The error does not
+// name the path. With "?immutable=1" behind the path SQLite neither puts nor reads anything beside the file, as on a
+// disk that nobody writes to.
 func OpenReadOnly(path string) (*sql.DB, error) {
 	path, immutable := strings.CutSuffix(path, "?immutable=1")
 	if err := checkSQLite(path); err != nil {

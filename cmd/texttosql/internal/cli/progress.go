@@ -12,8 +12,8 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Progress returns an option that tells on one line, written anew, what a question does, if w is a terminal; else it tells
-// nothing. The line is gone once the question ends.
+// Progress returns an option that tells on one line, written anew, what a question does, if w is a terminal; else it
+// tells nothing. The line is gone once the question ends.
 func Progress(w io.Writer) texttosql.Option {
 	if IsTerminal(w) {
 		return texttosql.WithProgress(Line(w))
@@ -33,7 +33,8 @@ func IsTerminal(w io.Writer) bool {
 
 // doing are the steps that a person is told, by the names of their spans.
 var doing = map[texttosql.Step]string{
-	"schema": "reading the schema", "profile": "reading the schema", "link": "choosing tables", "sample": "asking the model",
+	"schema": "reading the schema", "profile": "reading the schema", "link": "choosing tables",
+	"sample": "asking the model",
 	"repair": "repairing a statement", "judge": "asking the judge", "rows": "running the statement",
 }
 

@@ -40,7 +40,8 @@ func TestLine(t *testing.T) {
 		}
 		return llm.Response{Text: "SELECT 1"}, nil
 	})
-	engine, err := texttosql.New(db, model, texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7}}),
+	engine, err := texttosql.New(db, model,
+		texttosql.WithStrategy(strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 0.7}}),
 		texttosql.WithProgress(cli.Line(&out)))
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,8 @@ func TestLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if !strings.Contains(text, "\r\x1b[Kasking the model 3/3 · ") || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
+		if !strings.Contains(text, "\r\x1b[Kasking the model 3/3 · ") || !strings.HasSuffix(text, "\r\x1b[K") ||
+			strings.Contains(text, "\n") {
 			t.Errorf("%q", text)
 		}
 		out.Reset()

@@ -14,8 +14,9 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Readings prints what the user is asked: each option with what it computes, its figures and its statement, as far as they tell
-// it from the others, in lines of width characters where they can be broken; 0: of any. The error is that of w.
+// Readings prints what the user is asked: each option with what it computes, its figures and its statement, as far as
+// they tell it from the others, in lines of width characters where they can be broken; 0: of any. The error is that of
+// w.
 func Readings(w io.Writer, d sqltext.Dialect, width int, asked *session.QuestionError) error {
 	statements, tables := make([]string, len(asked.Options)), make([]*result.Table, len(asked.Options))
 	for i, o := range asked.Options {
@@ -28,7 +29,8 @@ func Readings(w io.Writer, d sqltext.Dialect, width int, asked *session.Question
 	for i, o := range asked.Options {
 		Say(w, "\n%s\n", textformat.Wrap(fmt.Sprintf("  %d  %s", i+1, Reading(says[i], o.Label)), width))
 		sql := textformat.WrapSQL(d, words.Line(o.SQL), max(0, width-len(indent)))
-		for _, text := range []string{textformat.Hanging(shows[i], width, len(indent)), strings.ReplaceAll(sql, "\n", "\n"+indent)} {
+		for _, text := range []string{textformat.Hanging(shows[i], width, len(indent)),
+			strings.ReplaceAll(sql, "\n", "\n"+indent)} {
 			if text != "" {
 				Say(w, "%s%s\n", indent, text)
 			}

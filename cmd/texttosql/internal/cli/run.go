@@ -20,8 +20,8 @@ func Context() context.Context {
 	return ctx
 }
 
-// Brief shortens an error that lists the failures of all samples to the first of them, if no sample had a reply. It returns any
-// other error unchanged.
+// Brief shortens an error that lists the failures of all samples to the first of them, if no sample had a reply. It
+// returns any other error unchanged.
 func Brief(err error) error {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) && none.Votes == 0 && len(none.Rejected) == 0 && len(none.Failed) > 0 {

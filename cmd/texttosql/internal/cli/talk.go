@@ -42,8 +42,9 @@ type Talk struct {
 	Again   func(id string) string // the flags that resume a session, for messages
 	Line    func(error) string     // an error as one line
 
-	Width int                       // of the terminal; 0: of any
-	Lines func() (string, error)    // reads a line that was edited, io.EOF at the end; nil: lines come as they are, after a prompt
+	Width int // of the terminal; 0: of any
+	// reads a line that was edited, io.EOF at the end; nil: lines come as they are, after a prompt
+	Lines func() (string, error)
 	Rows  func(*result.Table) error // writes rows
 
 	session *texttosql.Conversation
@@ -146,8 +147,8 @@ func (t *Talk) GoOn(ctx context.Context) error {
 // optionID is what ids of options look like, or their number.
 var optionID = regexp.MustCompile(`^[tjr]?[0-9]+$`)
 
-// command does what a line says that is for this program, and reports whether it is one. A number where nothing is asked is
-// no question either.
+// command does what a line says that is for this program, and reports whether it is one. A number where nothing is
+// asked is no question either.
 func (t *Talk) command(ctx context.Context, line string) (done bool, err error) {
 	name, rest, _ := strings.Cut(line, " ")
 	pending := t.session.Record().Pending

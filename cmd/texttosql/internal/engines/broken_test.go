@@ -18,7 +18,8 @@ import (
 )
 
 // sound is what answers whatever else is broken.
-const sound = "CREATE TABLE pupils(id INTEGER PRIMARY KEY, name VARCHAR(20)); INSERT INTO pupils VALUES (1, 'Ada'), (2, 'Bob');"
+const sound = "CREATE TABLE pupils(id INTEGER PRIMARY KEY, name VARCHAR(20)); INSERT INTO pupils VALUES (1, 'Ada'), " +
+	"(2, 'Bob');"
 
 // damaged are things that people have in their databases and that cannot be read.
 var damaged = map[string]struct {
@@ -60,7 +61,8 @@ var damaged = map[string]struct {
 // openDamaged makes a database that is sound in part.
 func openDamaged(t *testing.T, engine string) (*sql.DB, exec.Dialect) {
 	t.Helper()
-	script := sound + strings.ReplaceAll(damaged[engine].script, "author", fmt.Sprint("author", remoteDatabases.Load())) // one for all databases
+	// one for all databases
+	script := sound + strings.ReplaceAll(damaged[engine].script, "author", fmt.Sprint("author", remoteDatabases.Load()))
 	if r, remote := remotes[engine]; remote {
 		return r.open(t, script), r.dialect
 	}
@@ -70,8 +72,9 @@ func openDamaged(t *testing.T, engine string) (*sql.DB, exec.Dialect) {
 	return pool, sqlite.Dialect{}
 }
 
-// TestBrokenIsLeftOut: what cannot be read is not in the schema, or has no profile there; schema, notes, warnings and Ready name
-// it and say why. The rest is answered, and a view that takes for ever costs nothing until somebody reads it.
+// TestBrokenIsLeftOut: what cannot be read is not in the schema, or has no profile there; schema, notes, warnings and
+// Ready name it and say why. The rest is answered, and a view that takes for ever costs nothing until somebody reads
+// it.
 func TestBrokenIsLeftOut(t *testing.T) {
 	for engine, d := range damaged {
 		t.Run(engine, func(t *testing.T) {
@@ -95,17 +98,21 @@ func TestBrokenIsLeftOut(t *testing.T) {
 			notes, prompt := strings.Join(res.Notes, "\n"), script.Requests()[0].Messages[1].Text
 			for _, name := range d.left {
 				_, there := s.Lookup("", name)
-				told := slices.ContainsFunc(s.LeftOut, func(l schema.Omitted) bool { return l.Table.Name == name && l.Reason != "" && l.Broken() })
+				told := slices.ContainsFunc(s.LeftOut, func(l schema.Omitted) bool {
+					return l.Table.Name == name && l.Reason != "" && l.Broken()
+				})
 				if there || !told || !strings.Contains(ready.String(), "the view "+name+" is left out of the schema, since ") ||
 					!strings.Contains(notes, `"`+name+`"`) || strings.Contains(prompt, name) {
-					t.Errorf("%s: in the schema %v, told there %v\nReady:\n%s\nnotes:\n%s\nprompt:\n%s", name, there, told, &ready, notes, prompt)
+					t.Errorf("%s: in the schema %v, told there %v\nReady:\n%s\nnotes:\n%s\nprompt:\n%s", name, there, told, &ready,
+						notes, prompt)
 				}
 			}
 			for _, name := range d.unprofiled {
 				gap := slices.ContainsFunc(res.Warnings, func(w trace.Warning) bool {
 					return w.Code == "profile-incomplete" && strings.Contains(w.Message, "profiling "+name+": ")
 				})
-				if table, there := s.Lookup("", name); !there || len(table.Columns) == 0 || !gap || !strings.Contains(prompt, name) {
+				if table, there := s.Lookup("", name); !there || len(table.Columns) == 0 || !gap ||
+					!strings.Contains(prompt, name) {
 					t.Errorf("%s: in the schema %v, told %v: %v\n%s", name, there, gap, res.Warnings, prompt)
 				}
 			}
@@ -127,9 +134,11 @@ func TestBrokenIsNotTold(t *testing.T) {
 	for engine, d := range damaged {
 		t.Run(engine, func(t *testing.T) {
 			pool, dialect := openDamaged(t, engine)
-			e := testutil.Value(texttosql.New(pool, always("SELECT COUNT(*) FROM pupils"), texttosql.WithDialect(dialect), texttosql.WithSamples(1),
+			e := testutil.Value(texttosql.New(pool, always("SELECT COUNT(*) FROM pupils"), texttosql.WithDialect(dialect),
+				texttosql.WithSamples(1),
 				texttosql.WithPolicy(exec.Policy{AllowTables: []string{"pupils"}})))(t)
-			s, res := testutil.Value(e.Schema(t.Context()))(t), testutil.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
+			s, res := testutil.Value(e.Schema(t.Context()))(t),
+				testutil.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
 			for _, name := range d.left {
 				if len(s.LeftOut) > 0 || strings.Contains(strings.Join(res.Notes, "\n"), name) {
 					t.Errorf("%s is named: %v, %v", name, s.LeftOut, res.Notes)

@@ -1,5 +1,5 @@
-// Package engines opens databases of several kinds by a DSN, for programs. It links the drivers of PostgreSQL and MySQL, so
-// no library may import it. An engine with another driver is a value that the program makes.
+// Package engines opens databases of several kinds by a DSN, for programs. It links the drivers of PostgreSQL and
+// MySQL, so no library may import it. An engine with another driver is a value that the program makes.
 package engines
 
 import (
@@ -65,7 +65,8 @@ func openPostgres(dsn string) (*sql.DB, string, string, error) {
 	if err != nil {
 		return nil, "", "", err
 	}
-	return stdlib.OpenDB(*c), fmt.Sprintf("%s/%s", net.JoinHostPort(c.Host, fmt.Sprint(c.Port)), c.Database), c.Password, nil
+	return stdlib.OpenDB(*c), fmt.Sprintf("%s/%s", net.JoinHostPort(c.Host, fmt.Sprint(c.Port)), c.Database),
+		c.Password, nil
 }
 
 func openMySQL(dsn string) (*sql.DB, string, string, error) {
@@ -92,15 +93,16 @@ func mysqlDialect(ctx context.Context, pool *sql.DB) (exec.Dialect, error) {
 	}
 	has := func(name string) bool { return slices.Contains(strings.Split(mode, ","), name) }
 	return mysql.Dialect{
-		MariaDB: strings.Contains(version, "MariaDB"), ANSIQuotes: has("ANSI_QUOTES"), NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"),
+		MariaDB: strings.Contains(version, "MariaDB"), ANSIQuotes: has("ANSI_QUOTES"),
+		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"),
 	}, nil
 }
 
 // connectTimeout ends the attempt to reach a server that does not answer.
 const connectTimeout = 10 * time.Second
 
-// Connect opens the database of a DSN and asks the server once, for at most 10 seconds. The caller closes the pool. Errors
-// are one line that names the place, never the DSN or its password. It returns the error of ctx if that ended.
+// Connect opens the database of a DSN and asks the server once, for at most 10 seconds. The caller closes the pool.
+// Errors are one line that names the place, never the DSN or its password. It returns the error of ctx if that ended.
 func (e Engine) Connect(ctx context.Context, dsn string) (pool *sql.DB, d exec.Dialect, place string, err error) {
 	pool, place, password, err := e.Open(dsn)
 	if err != nil && e.Reason != nil && e.Reason(err) != "" {

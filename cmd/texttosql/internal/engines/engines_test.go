@@ -25,15 +25,19 @@ func TestErrors(t *testing.T) {
 		why, dsn, want string
 		engine         Engine
 	}{
-		{"no DSN of PostgreSQL", "postgres://u:p4ss@[::1", "the DSN cannot be read, or names no database: want postgres://", Postgres},
+		{"no DSN of PostgreSQL", "postgres://u:p4ss@[::1", "the DSN cannot be read, or names no database: want postgres://",
+			Postgres},
 		{"no DSN of MySQL", "u:p4ss@tcp(h:1", "the DSN cannot be read, or names no database: want USER:PASSWORD@tcp", MySQL},
 		{"a DSN without a database", "u:p4ss@tcp(h:1)/", "names no database", MySQL},
-		{"no server of PostgreSQL", "postgres://u:p4ss@127.0.0.1:1/d", "database 127.0.0.1:1/d: no server: connect: connection refused", Postgres},
-		{"no server of MySQL", "u:p4ss@tcp(127.0.0.1:1)/d", "database 127.0.0.1:1/d: no server: connect: connection refused", MySQL},
+		{"no server of PostgreSQL", "postgres://u:p4ss@127.0.0.1:1/d",
+			"database 127.0.0.1:1/d: no server: connect: connection refused", Postgres},
+		{"no server of MySQL", "u:p4ss@tcp(127.0.0.1:1)/d", "database 127.0.0.1:1/d: no server: connect: connection refused",
+			MySQL},
 		{"a driver that tells the password", "", "database HOST/DATABASE: u:…@h", told(errors.New("u:p4ss@h"))},
 	} {
 		_, _, _, err := tt.engine.Connect(t.Context(), tt.dsn)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "p4ss") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "p4ss") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", tt.why, err, tt.want)
 		}
 	}
@@ -50,7 +54,8 @@ func TestTrino(t *testing.T) {
 	if err != nil || dsn != "http://u@h:1?catalog=c&schema=s" {
 		t.Fatal(dsn, err)
 	}
-	if d, err := e.Dialect(t.Context(), nil); err != nil || !reflect.DeepEqual(d, trino.Dialect{Catalogs: []string{"a", "b"}, AsUser: true}) {
+	if d, err := e.Dialect(t.Context(), nil); err != nil ||
+		!reflect.DeepEqual(d, trino.Dialect{Catalogs: []string{"a", "b"}, AsUser: true}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

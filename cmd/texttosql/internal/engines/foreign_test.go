@@ -20,10 +20,12 @@ import (
 
 // TestForeignDrivers: a driver for another engine is known before anything is connected, and New says what to import.
 func TestForeignDrivers(t *testing.T) {
-	const postgres = "import github.com/texttosql/texttosql/exec/postgres and give New texttosql.WithDialect(postgres.Dialect{})"
+	const postgres = "import github.com/texttosql/texttosql/exec/postgres and give New " +
+		"texttosql.WithDialect(postgres.Dialect{})"
 	const mariadb = "import github.com/texttosql/texttosql/exec/mysql and give New texttosql.WithDialect(mysql.Dialect{})"
 	config := testutil.Value(pgx.ParseConfig("postgres://u:p4ss@127.0.0.1:1/d"))(t)
-	other := testutil.Value(mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp", Addr: "127.0.0.1:1"}))(t)
+	other := testutil.Value(mysql.NewConnector(&mysql.Config{User: "u", Passwd: "p4ss", Net: "tcp",
+		Addr: "127.0.0.1:1"}))(t)
 	named := func(name, dsn string) *sql.DB {
 		db := testutil.Value(sql.Open(name, dsn))(t)
 		return db
@@ -39,7 +41,8 @@ func TestForeignDrivers(t *testing.T) {
 		{"pgx by its configuration", stdlib.OpenDB(*config), nil, postgres},
 		{"go-sql-driver by name", named("mysql", "u:p4ss@tcp(127.0.0.1:1)/d"), nil, mariadb},
 		{"go-sql-driver by a connector", sql.OpenDB(other), nil, mariadb},
-		{"pgx inside of a wrapped driver", sql.OpenDB(wrapping{exectest.ConnectorOf(t, "sqlite3", ":memory:")}), []texttosql.Option{inside}, postgres},
+		{"pgx inside of a wrapped driver", sql.OpenDB(wrapping{exectest.ConnectorOf(t, "sqlite3", ":memory:")}),
+			[]texttosql.Option{inside}, postgres},
 	} {
 		e, err := texttosql.New(tt.db, always("SELECT 1"), tt.opts...)
 		if err == nil {

@@ -23,12 +23,14 @@ var quotedNames = map[string][]string{
 	"mariadb":  {"`outfile`", "`interval`", "`usage`", "`zerofill`"},
 }
 
-// TestBareNamesOnServers: a reply without the quotes that names need is repaired without a call, and a hint quotes the name.
+// TestBareNamesOnServers: a reply without the quotes that names need is repaired without a call, and a hint quotes the
+// name.
 func TestBareNamesOnServers(t *testing.T) {
 	for _, c := range []struct{ engine, script, bare, want, typo, hint string }{
 		{
 			"postgres", `CREATE TABLE "Invoices"("Id" int, "dueDate" date); INSERT INTO "Invoices" VALUES (7, '2024-05-01')`,
-			"SELECT i.Id FROM Invoices i WHERE i.dueDate > DATE '2024-01-01'", `SELECT i."Id" FROM "Invoices" i WHERE i."dueDate" > DATE '2024-01-01'`,
+			"SELECT i.Id FROM Invoices i WHERE i.dueDate > DATE '2024-01-01'",
+			`SELECT i."Id" FROM "Invoices" i WHERE i."dueDate" > DATE '2024-01-01'`,
 			`SELECT dueDat FROM "Invoices"`, `Did you mean "dueDate"?`,
 		},
 		{
@@ -40,9 +42,11 @@ func TestBareNamesOnServers(t *testing.T) {
 		t.Run(c.engine, func(t *testing.T) {
 			r := remotes[c.engine]
 			model := &strategytest.Pupil{Statements: []string{c.bare}}
-			e := testutil.Value(texttosql.New(r.open(t, c.script), model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.Direct{})))(t)
+			e := testutil.Value(texttosql.New(r.open(t, c.script), model, texttosql.WithDialect(r.dialect),
+				texttosql.WithStrategy(strategy.Direct{})))(t)
 			res := testutil.Value(e.Ask(t.Context(), "Which one?"))(t)
-			if diff := cmp.Diff([][]any{{int64(7)}}, res.Rows.Rows); diff != "" || res.SQL != c.want || len(model.Requests) != 1 {
+			if diff := cmp.Diff([][]any{{int64(7)}}, res.Rows.Rows); diff != "" || res.SQL != c.want ||
+				len(model.Requests) != 1 {
 				t.Errorf("after %d calls: %s\n%s", len(model.Requests), res.SQL, diff)
 			}
 			told := false
@@ -73,13 +77,15 @@ func TestPromptsQuoteNamesOnServers(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(presets)) {
 			scope := "Tables: " + names[0] + "\nJoins: none"
 			model := &strategytest.Pupil{Statements: []string{"SELECT nosuch FROM " + names[0], answer}, Scopes: []string{scope}}
-			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
+			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect),
+				texttosql.WithStrategy(presets[name])))(t)
 			_, _ = e.Ask(t.Context(), "Which one has more than 4?") // a preset that repairs nothing has no answer
 			for _, req := range model.Requests {
 				said := strategytest.Written(req.Messages)
 				for i, re := range bare {
 					if at := re.FindStringIndex(said); at != nil {
-						t.Errorf("%s, %s: a prompt shows %s as …%s…", name, req.Purpose, names[i], said[max(0, at[0]-60):min(len(said), at[1]+60)])
+						t.Errorf("%s, %s: a prompt shows %s as …%s…", name, req.Purpose, names[i],
+							said[max(0, at[0]-60):min(len(said), at[1]+60)])
 					}
 				}
 			}

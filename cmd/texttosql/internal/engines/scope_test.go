@@ -22,7 +22,8 @@ func onSQLite(t *testing.T) *sql.DB {
 	t.Helper()
 	pool := testutil.Value(sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "shop.sqlite")))(t)
 	t.Cleanup(func() { pool.Close() })
-	testutil.Value(pool.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER)"))(t)
+	testutil.Value(pool.Exec("CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE orders(id INTEGER " +
+		"PRIMARY KEY, customer_id INTEGER)"))(t)
 	return pool
 }
 
@@ -31,8 +32,8 @@ func always(text string) *llmtest.Script {
 	return &llmtest.Script{Rules: []llmtest.Rule{{Replies: llmtest.Texts(text), Repeat: true}}}
 }
 
-// TestScopesNeedRules: a scope about which nothing says what it may read is refused, as is a question without one where there
-// are rules, by each call that takes one.
+// TestScopesNeedRules: a scope about which nothing says what it may read is refused, as is a question without one where
+// there are rules, by each call that takes one.
 func TestScopesNeedRules(t *testing.T) {
 	pool := onSQLite(t)
 	shared := exec.Policy{Shared: []string{"customers", "orders"}}
@@ -49,7 +50,8 @@ func TestScopesNeedRules(t *testing.T) {
 	}{
 		{"nothing at all", sqlite.Dialect{}, exec.Policy{}, nil, nil},
 		{"a scope, and nothing", sqlite.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
-		{"a scope, and a policy about other things", sqlite.Dialect{}, exec.Policy{DenyTables: []string{"orders"}, Fence: "always"}, &plain, exec.ErrNoRules},
+		{"a scope, and a policy about other things", sqlite.Dialect{}, exec.Policy{DenyTables: []string{"orders"},
+			Fence: "always"}, &plain, exec.ErrNoRules},
 		{"rules alone", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, nil, exec.ErrNoScope},
 		{"a scope and rules", sqlite.Dialect{}, exec.Policy{Rows: map[string]string{"customers": "1"}}, &plain, nil},
 		{"shared tables alone", sqlite.Dialect{}, shared, nil, exec.ErrNoScope},
@@ -63,10 +65,12 @@ func TestScopesNeedRules(t *testing.T) {
 		{"a scope without a key", postgres.Dialect{}, settings, &exec.Scope{Settings: tenant.Settings}, exec.ErrNoScope},
 		{"nobody as a user", trino.Dialect{AsUser: true}, exec.Policy{}, nil, exec.ErrNoScope},
 		{"a scope as a user", trino.Dialect{AsUser: true}, exec.Policy{}, &alice, nil},
-		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}}, &alice, nil},
+		{"a scope as a user, who is also required", trino.Dialect{AsUser: true}, exec.Policy{Settings: []string{"user"}},
+			&alice, nil},
 		{"a scope on a server that asks as one user", trino.Dialect{}, exec.Policy{}, &plain, exec.ErrNoRules},
 	} {
-		e := testutil.Value(texttosql.New(pool, always("SELECT 1"), texttosql.WithDialect(tt.dialect), texttosql.WithPolicy(tt.policy)))(t)
+		e := testutil.Value(texttosql.New(pool, always("SELECT 1"), texttosql.WithDialect(tt.dialect),
+			texttosql.WithPolicy(tt.policy)))(t)
 		var opts []texttosql.AskOption
 		if tt.scope != nil {
 			opts = append(opts, texttosql.WithScope(*tt.scope))
@@ -87,7 +91,8 @@ func TestScopesNeedRules(t *testing.T) {
 		}
 	}
 	said := failure.Of(exec.ErrNoRules)
-	if said.Class != failure.Config || !strings.Contains(said.Message, "Rows, Shared") || !strings.Contains(said.Message, "Settings") {
+	if said.Class != failure.Config || !strings.Contains(said.Message, "Rows, Shared") ||
+		!strings.Contains(said.Message, "Settings") {
 		t.Errorf("the message does not name the missing half: %+v", said)
 	}
 }

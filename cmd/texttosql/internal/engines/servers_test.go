@@ -40,16 +40,20 @@ const (
 
 // presets are all of them, each in every form that has prompts of its own.
 var presets = map[string]strategy.Strategy{
-	"Direct": strategy.Direct{}, "SelfConsistency": strategy.SelfConsistency{Samples: 4}, "Consensus": strategy.Consensus{Samples: 4},
-	"planvote": planvote.Plain{Samples: 4}, "planvote published": planvote.Plain{Samples: 4}.Published(),
-	"augmented": planvote.Augmented{Samples: 4, Probe: true}, "augmented published": planvote.Augmented{Samples: 4}.Published(),
-	"feedback": planvote.Feedback{Samples: 2}, "feedback published": planvote.Feedback{Samples: 2}.Published(),
+	"Direct": strategy.Direct{}, "SelfConsistency": strategy.SelfConsistency{Samples: 4},
+	"Consensus": strategy.Consensus{Samples: 4},
+	"planvote":  planvote.Plain{Samples: 4}, "planvote published": planvote.Plain{Samples: 4}.Published(),
+	"augmented":           planvote.Augmented{Samples: 4, Probe: true},
+	"augmented published": planvote.Augmented{Samples: 4}.Published(),
+	"feedback":            planvote.Feedback{Samples: 2}, "feedback published": planvote.Feedback{Samples: 2}.Published(),
 	"cheapest": planvote.Plain{Samples: 4, Cheapest: true},
-	"MAKER":    maker.Strategy{Samples: 4, FallbackCalls: 3}, "MAKER published": maker.Strategy{Samples: 4, FallbackCalls: 3}.Published(),
+	"MAKER":    maker.Strategy{Samples: 4, FallbackCalls: 3}, "MAKER published": maker.Strategy{Samples: 4,
+		FallbackCalls: 3}.Published(),
 	"PETSQL": petsql.Strategy{}, "PETSQL published": petsql.Strategy{}.Published(),
 	"QASQL": qasql.Strategy{}, "QASQL judge first": qasql.Strategy{JudgeFirst: true},
-	"Staged": agent.Staged{}, "Staged 3": agent.Staged{Stage: 3}, "ReAct": agent.ReAct{}, "ReAct published": agent.ReAct{}.Published(),
-	"threephase": threephase.Strategy{},
+	"Staged": agent.Staged{}, "Staged 3": agent.Staged{Stage: 3}, "ReAct": agent.ReAct{},
+	"ReAct published": agent.ReAct{}.Published(),
+	"threephase":      threephase.Strategy{},
 }
 
 // remote is an engine on a server, and how SQL for it differs.
@@ -106,14 +110,16 @@ func onServers(t *testing.T, test func(t *testing.T, r remote)) {
 
 // school is strategytest.SchoolSQL with a table and a column that need quotes.
 func (r remote) school() string {
-	return strategytest.SchoolSQL + strings.NewReplacer("[", r.dialect.Language().Quote("Class Trips"), "]", r.dialect.Language().Quote("order")).Replace(`
+	return strategytest.SchoolSQL + strings.NewReplacer("[", r.dialect.Language().Quote("Class Trips"), "]",
+		r.dialect.Language().Quote("order")).Replace(`
 		CREATE TABLE [ (trip_id INTEGER PRIMARY KEY, ] INTEGER, goal VARCHAR(20));
 		INSERT INTO [ VALUES (1, 3, 'Zoo'), (2, 1, 'Sea');`)
 }
 
 // trips asks for what needs quotes, as the engine has them.
 func (r remote) trips() string {
-	return "SELECT goal FROM " + r.dialect.Language().Quote("Class Trips") + " AS t WHERE t." + r.dialect.Language().Quote("order") + " > 2"
+	return "SELECT goal FROM " + r.dialect.Language().Quote("Class Trips") + " AS t WHERE t." +
+		r.dialect.Language().Quote("order") + " > 2"
 }
 
 // TestPresetsOnServers: every preset answers on every engine. Its prompts name the engine and quote its way.
@@ -122,7 +128,8 @@ func TestPresetsOnServers(t *testing.T) {
 		pool := r.open(t, r.school())
 		for _, name := range slices.Sorted(maps.Keys(presets)) {
 			model := &strategytest.Pupil{Statements: []string{r.trips()}, Scopes: []string{"Tables: Class Trips\nJoins: none"}}
-			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(presets[name])))(t)
+			e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect),
+				texttosql.WithStrategy(presets[name])))(t)
 			res, err := e.Ask(t.Context(), "Where do trips with an order over 2 go?")
 			if err != nil || res.Rows == nil {
 				t.Errorf("%s: %v", name, err)
@@ -142,7 +149,8 @@ func TestPresetsOnServers(t *testing.T) {
 				}
 			}
 			// The published prompts are as their authors wrote them, which is without the name of the engine.
-			if !strings.Contains(strings.ToLower(said.String()), strings.ToLower(r.title)) && !strings.HasSuffix(name, " published") {
+			if !strings.Contains(strings.ToLower(said.String()), strings.ToLower(r.title)) &&
+				!strings.HasSuffix(name, " published") {
 				t.Errorf("%s: no prompt names %s:\n%s", name, r.title, said.String()[:min(said.Len(), 800)])
 			}
 			if quoted := r.dialect.Language().Quote("Class Trips"); !strings.Contains(said.String(), quoted) {
@@ -170,7 +178,8 @@ func TestRepairOnServers(t *testing.T) {
 				t.Errorf("%s (%s): %v, %v", c.wrong, c.why, res, err)
 				continue
 			}
-			if last := strategytest.Written(model.Requests[len(model.Requests)-1].Messages); !strings.Contains(last, c.want) || len(model.Requests) < 2 {
+			if last := strategytest.Written(model.Requests[len(model.Requests)-1].Messages); !strings.Contains(last, c.want) ||
+				len(model.Requests) < 2 {
 				t.Errorf("%s (%s): the repair does not say %q:\n%s", c.wrong, c.why, c.want, last)
 			}
 		}
@@ -209,20 +218,23 @@ func TestSessionsOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		pool := r.open(t, r.school())
 		model := &strategytest.Pupil{Statements: []string{ofOld, using}}
-		e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
+		e := testutil.Value(texttosql.New(pool, model, texttosql.WithDialect(r.dialect),
+			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 1})))(t)
 		talk := e.NewConversation(&session.MemoryStore{})
 		first, err := talk.Ask(t.Context(), "Who has a 4?")
 		if err != nil || fmt.Sprint(first.Rows.Rows) != "[[Zed]]" {
 			t.Fatalf("%v, %v", first, err)
 		}
 		second, err := talk.Apply(t.Context(), session.Correction{
-			Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}}, Rejected: []schema.TableName{{Name: "pupils_old"}},
+			Kind: dialogue.CorrectTable, Tables: []schema.TableName{{Name: "pupils"}},
+			Rejected: []schema.TableName{{Name: "pupils_old"}},
 		})
 		if err != nil || fmt.Sprint(second.Rows.Rows) != "[[Ada]]" {
 			t.Fatalf("%v, %v", second, err)
 		}
 		var answers []string
-		questions := []texttosql.Question{{ID: "0", Text: "Who has a 4?"}, {ID: "1", Text: "And who else?"}, {ID: "2", Text: "Who?"}}
+		questions := []texttosql.Question{{ID: "0", Text: "Who has a 4?"}, {ID: "1", Text: "And who else?"},
+			{ID: "2", Text: "Who?"}}
 		for r, err := range e.AskAll(t.Context(), slices.Values(questions), 0) {
 			answers = append(answers, fmt.Sprint(r.Result.Rows.Rows, err))
 		}
@@ -236,7 +248,8 @@ func TestSessionsOnServers(t *testing.T) {
 func TestAskBelowOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		model := &strategytest.Pupil{Statements: []string{ofOld, using, ofOld, using}}
-		e := testutil.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect), texttosql.WithClarifyBelow(0.9),
+		e := testutil.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect),
+			texttosql.WithClarifyBelow(0.9),
 			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
 		talk := e.NewConversation(&session.MemoryStore{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
@@ -245,7 +258,8 @@ func TestAskBelowOnServers(t *testing.T) {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		i := slices.IndexFunc(q.Options, func(o session.Option) bool { return o.SQL == using })
-		if res, err = talk.Choose(t.Context(), q.Options[max(0, i)].ID); err != nil || fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
+		if res, err = talk.Choose(t.Context(), q.Options[max(0, i)].ID); err != nil ||
+			fmt.Sprint(res.Rows.Rows) != "[[Ada]]" {
 			t.Errorf("%+v, %v, after %+v", res, err, q.Options)
 		}
 	})

@@ -17,8 +17,8 @@ import (
 // ErrForm matches errors about a DSN that repeat nothing of it.
 var ErrForm = errors.New("the DSN")
 
-// Trino returns the engine for a DSN, and the DSN for its driver, which knows two parameters less: "catalogs=a,b" names further
-// catalogs that may be read, and with "as_user=true" each scope asks as its own user.
+// Trino returns the engine for a DSN, and the DSN for its driver, which knows two parameters less: "catalogs=a,b" names
+// further catalogs that may be read, and with "as_user=true" each scope asks as its own user.
 func Trino(dsn string) (Engine, string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -39,7 +39,8 @@ func Trino(dsn string) (Engine, string, error) {
 	query.Del("as_user")
 	u.RawQuery = query.Encode()
 	return Engine{
-		Name: "trino", Title: "Trino", Form: "https://USER@HOST:PORT?catalog=CATALOG&schema=SCHEMA&catalogs=OTHER", Open: openTrino,
+		Name: "trino", Title: "Trino", Form: "https://USER@HOST:PORT?catalog=CATALOG&schema=SCHEMA&catalogs=OTHER",
+		Open:    openTrino,
 		Dialect: func(context.Context, *sql.DB) (exec.Dialect, error) { return dialect, nil },
 		Reason: func(err error) string {
 			if server, ok := errors.AsType[*driver.ErrTrino](err); ok {

@@ -1,5 +1,5 @@
-// Package httpserver opens an HTTP server to this machine, or to those who have a token: where it may listen, which requests
-// come in, and how it ends. What the requests may ask for is the business of the handler behind it.
+// Package httpserver opens an HTTP server to this machine, or to those who have a token: where it may listen, which
+// requests come in, and how it ends. What the requests may ask for is the business of the handler behind it.
 package httpserver
 
 import (
@@ -56,7 +56,8 @@ func (d Door) Listen(ctx context.Context, address string) (net.Listener, error) 
 		return nil, fmt.Errorf("the address %q is none to listen on: %w", address, err)
 	}
 	if !at.IP.IsLoopback() && d.Token == "" {
-		return nil, fmt.Errorf("the address %q can be reached from other machines: give a token, or listen on 127.0.0.1", address)
+		return nil, fmt.Errorf("the address %q can be reached from other machines: give a token, or listen on 127.0.0.1",
+			address)
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", at.String())
 }
@@ -136,7 +137,8 @@ func (d Door) knows(r *http.Request) bool {
 	return err == nil && named.Unmap() == own.Addr().Unmap()
 }
 
-// sameSite reports whether no page of another site sent the request. A link that a person follows may come from anywhere.
+// sameSite reports whether no page of another site sent the request. A link that a person follows may come from
+// anywhere.
 func sameSite(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -146,7 +148,8 @@ func sameSite(r *http.Request) bool {
 	case "", "same-origin", "none":
 		return true
 	}
-	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // read returns the body, or the status and the reason of a refusal.

@@ -82,13 +82,17 @@ func TestGuard(t *testing.T) {
 		{"a page of another site", open, "POST", "", map[string]string{"Origin": "https://evil.example"}, "x", 403},
 		{"a page without a site", open, "POST", "", map[string]string{"Origin": "null"}, "x", 403},
 		{"a file", open, "POST", "localhost:1", map[string]string{"Origin": "file://localhost:1"}, "x", 403},
-		{"a script of another site", open, "GET", "", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, "", 403},
+		{"a script of another site", open, "GET", "", map[string]string{"Sec-Fetch-Site": "cross-site",
+			"Sec-Fetch-Mode": "no-cors"}, "", 403},
 		{"a frame in another site", open, "GET", "",
-			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, "", 403},
+			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, "",
+			403},
 		{"a link that a person follows", open, "GET", "",
-			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "", 200},
+			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "",
+			200},
 		{"a form of another site", open, "POST", "",
-			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "x", 403},
+			map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "x",
+			403},
 		{"the token", locked, "POST", "", map[string]string{"Authorization": "Bearer " + token}, "x", 200},
 		{"the scheme in lower case", locked, "POST", "", map[string]string{"Authorization": "bearer " + token}, "x", 200},
 		{"no token", locked, "POST", "", nil, "x", 401},
@@ -134,7 +138,9 @@ func TestGuard(t *testing.T) {
 
 // A client that sends half a body keeps no handler.
 func TestBodyThatStops(t *testing.T) {
-	url := serve(t, httpserver.Door{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler was called") }))
+	url := serve(t, httpserver.Door{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the handler was called")
+	}))
 	conn := testutil.Value(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
 	conn.Close() // the end of the server, in Cleanup, waits for every handler

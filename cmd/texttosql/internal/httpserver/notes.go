@@ -23,7 +23,8 @@ func Noted(ctx context.Context) (context.Context, func() []any) {
 	}
 }
 
-// Note says something of the request of ctx: whose it is, which conversation it is about. It says nothing where nobody hears.
+// Note says something of the request of ctx: whose it is, which conversation it is about. It says nothing where nobody
+// hears.
 func Note(ctx context.Context, name, value string) {
 	if n, _ := ctx.Value(notesKey{}).(*notes); n != nil {
 		n.mu.Lock()

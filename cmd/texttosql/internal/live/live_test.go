@@ -205,7 +205,8 @@ func recorder(t *testing.T, spec, path string) (model func(question string) llm.
 			if ctx.Err() != nil {
 				return resp, err
 			}
-			c := call{Question: question, Purpose: req.Purpose, Sample: req.Sample, Text: resp.Text, Stop: resp.StopReason, Usage: resp.Usage}
+			c := call{Question: question, Purpose: req.Purpose, Sample: req.Sample, Text: resp.Text, Stop: resp.StopReason,
+				Usage: resp.Usage}
 			if err != nil {
 				c.Error = err.Error()
 			}

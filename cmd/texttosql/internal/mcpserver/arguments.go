@@ -29,8 +29,8 @@ func plainTypes(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// meant reads the arguments of a call as their schema has them, where a model wrote them in another type: "5" for 5, null for
-// an argument that may be missing, a list as a text. What it cannot read stays, for the schema to refuse.
+// meant reads the arguments of a call as their schema has them, where a model wrote them in another type: "5" for 5,
+// null for an argument that may be missing, a list as a text. What it cannot read stays, for the schema to refuse.
 func meant(s *jsonschema.Schema, raw json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text)) {
@@ -112,7 +112,8 @@ func asList(items *jsonschema.Schema, value any) any {
 		switch text = strings.TrimSpace(text); {
 		case text == "":
 			return []any{}
-		case json.Unmarshal([]byte(text), &list) == nil, json.Unmarshal([]byte(strings.ReplaceAll(text, "'", `"`)), &list) == nil:
+		case json.Unmarshal([]byte(text), &list) == nil, json.Unmarshal([]byte(strings.ReplaceAll(text, "'", `"`)),
+			&list) == nil:
 		default:
 			for part := range strings.SplitSeq(strings.Trim(text, "[]"), ",") {
 				list = append(list, strings.Trim(strings.TrimSpace(part), `"'`))

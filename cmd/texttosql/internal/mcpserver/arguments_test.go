@@ -19,7 +19,8 @@ func TestMeant(t *testing.T) {
 		{`"{\"sql\":\"SELECT 1\"}"`, `{"sql":"SELECT 1"}`, "all arguments as a text"},
 		{`"{"`, `"{"`, "half an object as a text: refused by the schema"},
 		{`null`, `{}`, "no arguments"},
-		{`{"sql":"SELECT 1","other":null}`, `{"other":null,"sql":"SELECT 1"}`, "an unknown argument stays, for the schema to name"},
+		{`{"sql":"SELECT 1","other":null}`, `{"other":null,"sql":"SELECT 1"}`,
+			"an unknown argument stays, for the schema to name"},
 	} {
 		if diff := cmp.Diff(tt.want, string(meant(query, json.RawMessage(tt.given)))); diff != "" {
 			t.Errorf("%s: %s", tt.why, diff)

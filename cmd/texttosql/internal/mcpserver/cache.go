@@ -14,10 +14,11 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// What is kept of clients lies in a session.Store under ids that nobody can guess. So each process on the store goes on with the
-// conversations of the others, and a call needs no session.
+// What is kept of clients lies in a session.Store under ids that nobody can guess. So each process on the store goes on
+// with the conversations of the others, and a call needs no session.
 
-// answersScope stands before the scope of a record that says why an answer was chosen: lists of conversations leave it out.
+// answersScope stands before the scope of a record that says why an answer was chosen: lists of conversations leave it
+// out.
 const answersScope = "texttosql/answers/"
 
 // How many conversations, and how many answers, are kept in memory.
@@ -46,7 +47,8 @@ func (t *talk) answerID() string {
 	return digest("answer", rec.ID, len(rec.Turns))
 }
 
-// state is what a client sends back with the answer of its user. It names the conversation, and the call it was made for.
+// state is what a client sends back with the answer of its user. It names the conversation, and the call it was made
+// for.
 func (t *talk) state(input any) string { return t.id + "." + digest(input) }
 
 // waited returns the conversation of a state; another call than that it was made for is an error.
@@ -82,7 +84,8 @@ func (c *client) talkOf(d *Database, of *texttosql.Conversation) *talk {
 }
 
 func (c *client) begunBefore(ctx context.Context, id string) (*talk, error) {
-	unknown := toldError(fmt.Sprintf("there is no conversation %.80q, or it is not kept any more: begin another one with ask", id))
+	unknown := toldError(fmt.Sprintf("there is no conversation %.80q, or it is not kept any more: "+
+		"begin another one with ask", id))
 	at := strings.LastIndexByte(id, '-')
 	d, err := c.database(id[:max(at, 0)])
 	if err != nil {

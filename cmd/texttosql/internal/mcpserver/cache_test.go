@@ -33,7 +33,8 @@ func TestCachedBy(t *testing.T) {
 			"prompts/list":             testutil.Value(cs.ListPrompts(t.Context(), nil))(t).Cacheable,
 		}
 		for _, uri := range []string{"texttosql://schema", "texttosql://schema/singer", "texttosql://confirmed"} {
-			got["resources/read "+uri] = testutil.Value(cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}))(t).Cacheable
+			got["resources/read "+uri] = testutil.Value(cs.ReadResource(t.Context(),
+				&mcp.ReadResourceParams{URI: uri}))(t).Cacheable
 		}
 		for method, c := range got {
 			if c.CacheScope != want {

@@ -11,12 +11,17 @@ import (
 var mistaken = map[string]string{
 	"sqlite": "strftime('%Y-%m', d) for months (no DATE_TRUNC, EXTRACT); date(d, '-1 month') (no INTERVAL); a || b; " +
 		"1.0 * a / b, integers divide to integers; group_concat",
-	"postgres": "date_trunc('month', d); d - INTERVAL '1 month'; string_agg(x, ','); a::numeric / b, integers divide to integers; " +
+	"postgres": "date_trunc('month', d); d - INTERVAL '1 month'; string_agg(x, ','); a::numeric / b, " +
+		"integers divide to integers; " +
 		"\"Name\" in double quotes where it has capitals",
-	"mysql":    "DATE_FORMAT(d, '%Y-%m'); d - INTERVAL 1 MONTH; CONCAT(a, b), || is OR; GROUP_CONCAT; `name` in backticks; no FULL JOIN, no ILIKE",
-	"duckdb":   "strftime(d, '%Y-%m') with the date first; date_trunc('month', d); d - INTERVAL 1 MONTH; string_agg(x, ','); a // b divides to integers",
-	"trino":    "date_trunc('month', d); d - INTERVAL '1' MONTH; array_join(array_agg(x), ','); CAST(a AS double) / b; OFFSET before LIMIT; no backticks",
-	"bigquery": "DATE_TRUNC(d, MONTH); DATE_SUB(d, INTERVAL 1 MONTH); SAFE_DIVIDE(a, b); STRING_AGG(x, ','); `dataset.table` in backticks",
+	"mysql": "DATE_FORMAT(d, '%Y-%m'); d - INTERVAL 1 MONTH; CONCAT(a, b), || is OR; GROUP_CONCAT; " +
+		"`name` in backticks; no FULL JOIN, no ILIKE",
+	"duckdb": "strftime(d, '%Y-%m') with the date first; date_trunc('month', d); d - INTERVAL 1 MONTH; string_agg(x, " +
+		"','); a // b divides to integers",
+	"trino": "date_trunc('month', d); d - INTERVAL '1' MONTH; array_join(array_agg(x), ','); CAST(a AS double) / b; " +
+		"OFFSET before LIMIT; no backticks",
+	"bigquery": "DATE_TRUNC(d, MONTH); DATE_SUB(d, INTERVAL 1 MONTH); SAFE_DIVIDE(a, b); STRING_AGG(x, ','); " +
+		"`dataset.table` in backticks",
 }
 
 // dialect says in which language statements are written: "SQLite: strftime(…) …".

@@ -34,7 +34,8 @@ func TestElicitation(t *testing.T) {
 		{"the first option", accept("r1"), nil, "answered", []any{[]any{"Ann"}, []any{"Cy"}}, ""},
 		{"the user declines", &mcp.ElicitResult{Action: "decline"}, nil, "unsure", nil, "chose none"},
 		{"the user goes away", &mcp.ElicitResult{Action: "cancel"}, nil, "unsure", nil, "chose none"},
-		{"declined with an answer", &mcp.ElicitResult{Action: "decline", Content: map[string]any{"choice": "r1"}}, nil, "unsure", nil, "chose none"},
+		{"declined with an answer", &mcp.ElicitResult{Action: "decline", Content: map[string]any{"choice": "r1"}}, nil,
+			"unsure", nil, "chose none"},
 		{"an option that is none", accept("r9"), nil, "unsure", nil, ""},
 		{"a wrong type", accept(2.0), nil, "unsure", nil, ""},
 		{"accepted without an answer", &mcp.ElicitResult{Action: "accept"}, nil, "unsure", nil, ""},
@@ -53,7 +54,8 @@ func TestElicitation(t *testing.T) {
 				if got := cs.InitializeResult().ProtocolVersion; got != protocol {
 					t.Fatalf("protocol %s", got)
 				}
-				res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
+				res, err := cs.CallTool(t.Context(),
+					&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
 				if err != nil { // the client of this SDK checks what its own user answered
 					if tt.status == "unsure" && tt.said == "" && protocol == protocols[0] {
 						return
@@ -74,7 +76,8 @@ func TestElicitation(t *testing.T) {
 				if options, _ := out["options"].([]any); (tt.status == "unsure") != (len(options) == 3) {
 					t.Errorf("options %v", options)
 				}
-				if form == nil || !strings.Contains(form.Message, " (1 of 3 samples)") || !strings.Contains(form.Message, "\n  name\n  Bo\n") {
+				if form == nil || !strings.Contains(form.Message, " (1 of 3 samples)") ||
+					!strings.Contains(form.Message, "\n  name\n  Bo\n") {
 					t.Errorf("the user was asked %+v", form)
 				}
 				if cost := asJSON(t, out["cost"]); !strings.Contains(cost, `"calls":3,`) || m.calls != 3 {
@@ -95,7 +98,8 @@ func TestNobodyToAsk(t *testing.T) {
 	for _, protocol := range protocols {
 		cs := connect(t, serverOf(t, newModel(), nil), nil, protocol)
 		res, out, text := call(t, cs, "ask", map[string]any{"question": disagree})
-		if options, _ := out["options"].([]any); res.IsError || out["status"] != "unsure" || len(options) != 3 || !strings.Contains(text, "Unsure: ") ||
+		if options, _ := out["options"].([]any); res.IsError || out["status"] != "unsure" || len(options) != 3 ||
+			!strings.Contains(text, "Unsure: ") ||
 			!strings.Contains(asJSON(t, out["message"]), "cannot ask the user") {
 			t.Errorf("%s: %v\n%s", protocol, out, text)
 		}
@@ -114,18 +118,20 @@ func TestUserTakesLong(t *testing.T) {
 	asked, release := make(chan bool), make(chan bool)
 	s := serverOf(t, newModel(), func(c *mcpserver.Config) { c.Questions, c.Patience = 1, 300*time.Millisecond })
 	other := connect(t, s, nil, "")
-	cs := connect(t, s, &mcp.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		close(asked)
-		<-release
-		return nil, errors.New("nobody is here")
-	}}, "2025-11-25")
+	cs := connect(t, s,
+		&mcp.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			close(asked)
+			<-release
+			return nil, errors.New("nobody is here")
+		}}, "2025-11-25")
 	type given struct {
 		res *mcp.CallToolResult
 		err error
 	}
 	done := make(chan given)
 	go func() {
-		res, err := cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
+		res, err := cs.CallTool(context.Background(),
+			&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
 		done <- given{res, err}
 	}()
 	<-asked
@@ -139,7 +145,8 @@ func TestUserTakesLong(t *testing.T) {
 	}
 }
 
-// A client that calls again may name no other state and ask no other question. Where it calls twice, it gets the answer twice.
+// A client that calls again may name no other state and ask no other question. Where it calls twice, it gets the answer
+// twice.
 func TestStateOfAQuestion(t *testing.T) {
 	s := serverOf(t, newModel(), nil)
 	opts := &mcp.ClientOptions{
@@ -150,7 +157,8 @@ func TestStateOfAQuestion(t *testing.T) {
 	}
 	cs, other := connect(t, s, opts, "2026-07-28"), connect(t, s, opts, "2026-07-28")
 	begin := func() *mcp.CallToolResult {
-		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
+		res, err := cs.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": disagree}})
 		if err != nil || len(res.InputRequests) != 1 || res.RequestState == "" {
 			t.Fatalf("%v %v", res, err)
 		}
@@ -159,7 +167,8 @@ func TestStateOfAQuestion(t *testing.T) {
 	again := func(cs *mcp.ClientSession, question, state string) (*mcp.CallToolResult, string) {
 		res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{
 			Name: "ask", Arguments: map[string]any{"question": question}, RequestState: state,
-			InputResponses: mcp.InputResponseMap{"choice": &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r2"}}},
+			InputResponses: mcp.InputResponseMap{"choice": &mcp.ElicitResult{Action: "accept",
+				Content: map[string]any{"choice": "r2"}}},
 		}))(t)
 		return res, textOf(res)
 	}
@@ -173,7 +182,8 @@ func TestStateOfAQuestion(t *testing.T) {
 	if res, text := again(cs, disagree, state); res.IsError || !strings.Contains(text, "Norway") {
 		t.Errorf("the right one: %s", text)
 	}
-	if res, text := again(cs, disagree, state); res.IsError || !strings.Contains(text, "Norway") || !strings.Contains(text, "cost: 3 calls") {
+	if res, text := again(cs, disagree, state); res.IsError || !strings.Contains(text, "Norway") ||
+		!strings.Contains(text, "cost: 3 calls") {
 		t.Errorf("a state is used twice: %s", text)
 	}
 	if res, text := again(cs, howMany, begin().RequestState); !res.IsError {

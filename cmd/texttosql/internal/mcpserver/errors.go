@@ -35,7 +35,8 @@ func (c *client) line(ctx context.Context, err error) string {
 	return c.Hide(prompttext.ErrorLine(redact.Line(text), false))
 }
 
-// words says what went wrong, and whether that is all there is to say: what is not known may name the database's address.
+// words says what went wrong, and whether that is all there is to say: what is not known may name the database's
+// address.
 func (c *client) words(err error) (text string, known bool) {
 	var told toldError
 	if errors.As(err, &told) {
@@ -76,8 +77,8 @@ var functionName = regexp.MustCompile(`(?i)\bfunction\b`)
 
 var explains = regexp.MustCompile(`(?i)^\s*explain\b`)
 
-// advised adds to the error of a statement what this server has instead: the tool schema, a table of another database, or
-// the names that there are.
+// advised adds to the error of a statement what this server has instead: the tool schema, a table of another database,
+// or the names that there are.
 func (c *client) advised(ctx context.Context, d *Database, sql string, err error) error {
 	var no *exec.RefusedError
 	var wrong *exec.InvalidError
@@ -106,7 +107,8 @@ func (c *client) advised(ctx context.Context, d *Database, sql string, err error
 	return err
 }
 
-// names says which names a statement can have: of the tables, or of the columns of its tables; "": they are too many to say.
+// names says which names a statement can have: of the tables, or of the columns of its tables; "": they are too many to
+// say.
 func (d *Database) names(ctx context.Context, sql string, columns bool) string {
 	s, err := d.Engine.Schema(ctx)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// Handler serves clients over streamable HTTP. Those of the protocol of 2026-07-28 have no session: any process that has the same
-// Store takes their calls. Others have one each, unless Stateless is set. Who may come in is decided in front of it. Call Close
-// in the end: streams end then, and questions.
+// Handler serves clients over streamable HTTP. Those of the protocol of 2026-07-28 have no session: any process that
+// has the same Store takes their calls. Others have one each, unless Stateless is set. Who may come in is decided in
+// front of it. Call Close in the end: streams end then, and questions.
 //
-// A question ends with the request that asked it, because nobody can fetch its answer later. A Budget is one of a session, so
-// with it the protocol without sessions is not spoken.
+// A question ends with the request that asked it, because nobody can fetch its answer later. A Budget is one of a
+// session, so with it the protocol without sessions is not spoken.
 func (s *Server) Handler() http.Handler {
 	seated := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		if seat, ok := r.Context().Value(seatKey{}).(*seat); ok {
@@ -65,8 +65,8 @@ func (s *Server) Handler() http.Handler {
 // message finds the beginning of an object, or of a list of them, in a value of JSON.
 var message = regexp.MustCompile(`^\s*(?:\[\s*)?\{`)
 
-// oneMessage reports whether the body of a request is one object of JSON, or one list of them, and returns the request with the body
-// to be read again. The SDK of MCP answers the first of two objects and drops the second.
+// oneMessage reports whether the body of a request is one object of JSON, or one list of them, and returns the request
+// with the body to be read again. The SDK of MCP answers the first of two objects and drops the second.
 func oneMessage(r *http.Request) (read *http.Request, ok bool) {
 	if r.Method != http.MethodPost {
 		return r, true

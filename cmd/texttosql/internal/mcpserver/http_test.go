@@ -70,7 +70,9 @@ func TestHTTP(t *testing.T) {
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "r2"}}, nil
 	}}
 	progress := make(chan string, 100)
-	chosen.ProgressNotificationHandler = func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { progress <- req.Params.Message }
+	chosen.ProgressNotificationHandler = func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+		progress <- req.Params.Message
+	}
 	cs := testutil.Value(connectHTTP(t, url, token, chosen))(t)
 	other := testutil.Value(connectHTTP(t, url, token, nil))(t)
 	// Two clients at once, each with its own session.
@@ -141,10 +143,12 @@ func TestHTTPRefuses(t *testing.T) {
 	}{
 		{"a session", session, list, nil, 200},
 		{"a session that is none", strings.Repeat("A", 26), list, nil, 404},
-		{"a page of another site", session, list, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		{"a page of another site", session, list, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
+			403},
 		{"a name that was made to mean this machine", session, list, func(r *http.Request) { r.Host = "evil.example" }, 403},
 		{"a form", session, list, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415},
-		{"a long body", session, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"` + strings.Repeat("x", 1<<20) + `"}}`, nil, 413},
+		{"a long body", session, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"` +
+			strings.Repeat("x", 1<<20) + `"}}`, nil, 413},
 		{"a body that is no JSON", session, "{", nil, 400},
 		{"a deep body", session, strings.Repeat("[", 100_000), nil, 400},
 		{"an empty body", session, "", nil, 400},
@@ -154,7 +158,8 @@ func TestHTTPRefuses(t *testing.T) {
 		{"a message and a bracket", session, list + "}", nil, 400},
 		{"a number", session, "5", nil, 400},
 		{"an empty list", session, " []", nil, 400},
-		{"a list of two messages, as older clients send it", session, "[" + list + "," + strings.Replace(list, `"id":2`, `"id":4`, 1) + "]", nil, 200},
+		{"a list of two messages, as older clients send it", session, "[" + list + "," + strings.Replace(list, `"id":2`,
+			`"id":4`, 1) + "]", nil, 200},
 		{"a message and spaces", session, " " + list + "\r\n", nil, 200},
 		{"a method that is none", session, `{"jsonrpc":"2.0","id":3,"method":"drop"}`, nil, 400},
 	}
@@ -164,7 +169,8 @@ func TestHTTPRefuses(t *testing.T) {
 			if resp.StatusCode != tt.want {
 				t.Errorf("status %d, want %d: %.300s", resp.StatusCode, tt.want, said)
 			}
-			if tt.want == 400 && !strings.Contains(tt.body, "drop") && said != "the body is not one JSON message, or one list of them\n" {
+			if tt.want == 400 && !strings.Contains(tt.body, "drop") &&
+				said != "the body is not one JSON message, or one list of them\n" {
 				t.Errorf("an unclear error: %q", said)
 			}
 		})
@@ -172,13 +178,15 @@ func TestHTTPRefuses(t *testing.T) {
 	// A call without a session gives nothing, and takes no seat. Of two sessions that never called a tool one makes room.
 	use := func(session string) {
 		t.Helper()
-		resp, said := post(t, url, session, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"schema","arguments":{}}}`, nil)
+		resp, said := post(t, url, session,
+			`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"schema","arguments":{}}}`, nil)
 		if resp.StatusCode != 200 || !strings.Contains(said, "singer") {
 			t.Errorf("a tool: %d %s", resp.StatusCode, said)
 		}
 	}
 	use(session)
-	if _, said := post(t, url, "", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"schema"}}`, nil); strings.Contains(said, "singer") {
+	if _, said := post(t, url, "", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"schema"}}`,
+		nil); strings.Contains(said, "singer") {
 		t.Errorf("a call without a session: %s", said)
 	}
 	if resp, said := post(t, url, "", initialize, nil); resp.StatusCode != 200 {
@@ -225,7 +233,8 @@ func TestHTTPSessionsExpire(t *testing.T) {
 	}
 }
 
-// A question over HTTP ends soon after its client cancelled it, went away, deleted its session, and when the server ends.
+// A question over HTTP ends soon after its client cancelled it, went away, deleted its session, and when the server
+// ends.
 func TestHTTPEndsQuestions(t *testing.T) {
 	for _, why := range []string{"cancelled", "gone", "deleted", "the server ends"} {
 		t.Run(why, func(t *testing.T) {
@@ -238,7 +247,9 @@ func TestHTTPEndsQuestions(t *testing.T) {
 			post(t, url, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":%q,"samples":1}}}`, blocks)
+			body := fmt.Sprintf(
+				`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":%q,"samples":1}}}`,
+				blocks)
 			req := testutil.Value(http.NewRequestWithContext(ctx, "POST", url, bytes.NewReader([]byte(body))))(t)
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("Accept", "application/json, text/event-stream")

@@ -78,9 +78,11 @@ const (
 )
 
 var statements = map[string][]string{
-	howMany:  {"SELECT count(*) AS n FROM singer"},
-	disagree: {"SELECT name FROM singer WHERE country = 'France'", "SELECT name FROM singer WHERE country = 'Norway'", "SELECT count(*) FROM singer"},
-	split:    {"SELECT name FROM singer WHERE country = 'France'", "SELECT name FROM singer WHERE country = 'France' AND fans > 5"},
+	howMany: {"SELECT count(*) AS n FROM singer"},
+	disagree: {"SELECT name FROM singer WHERE country = 'France'", "SELECT name FROM singer WHERE country = 'Norway'",
+		"SELECT count(*) FROM singer"},
+	split: {"SELECT name FROM singer WHERE country = 'France'",
+		"SELECT name FROM singer WHERE country = 'France' AND fans > 5"},
 	cells:    {`SELECT note, (SELECT max(fans) FROM singer) AS fans FROM "` + hostileName + `"`},
 	long:     {"SELECT text, data FROM wide"},
 	payroll:  {"SELECT salary FROM payroll"},
@@ -121,9 +123,11 @@ func (m *model) Complete(ctx context.Context, req llm.Request) (llm.Response, er
 	}
 	if list := statements[asked]; last >= 0 {
 		reply := "```sql\n" + list[req.Sample%len(list)] + "\n```"
-		return llm.Response{Text: reply, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100, CompletionTokens: 10, Known: true}}, nil
+		return llm.Response{Text: reply, StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 100,
+			CompletionTokens: 10, Known: true}}, nil
 	}
-	return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "https://llm.internal/?key=sk-secretsecret refused"}
+	return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401,
+		Message: "https://llm.internal/?key=sk-secretsecret refused"}
 }
 
 // denyPayroll is the policy of the tests.
@@ -134,7 +138,8 @@ func serverOf(t *testing.T, m llm.Model, change func(*mcpserver.Config), opts ..
 	t.Helper()
 	c := mcpserver.Config{Hide: hide, Model: true}
 	pool := open(t)
-	opts = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithClarifyBelow(0.6), texttosql.WithPolicy(denyPayroll),
+	opts = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithClarifyBelow(0.6),
+		texttosql.WithPolicy(denyPayroll),
 		texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
 	e := testutil.Value(texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...))(t)
 	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
@@ -164,7 +169,8 @@ func connect(t *testing.T, s *mcpserver.Server, opts *mcp.ClientOptions, protoco
 }
 
 // call calls a tool, and returns its result, what its structured content holds, and its text.
-func call(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) (*mcp.CallToolResult, map[string]any, string) {
+func call(t *testing.T, cs *mcp.ClientSession, name string, args map[string]any) (*mcp.CallToolResult, map[string]any,
+	string) {
 	t.Helper()
 	res := testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args}))(t, name)
 	out, _ := res.StructuredContent.(map[string]any)
@@ -213,7 +219,8 @@ func running() string {
 		if strings.Contains(stack, "testing.") && strings.Contains(stack, "mcpserver_test.running") {
 			continue
 		}
-		for _, of := range []string{"internal/mcpserver.", "go-sdk/", "texttosql.(*Engine)", "texttosql.(*Session)", "mcpserver_test.(*model)"} {
+		for _, of := range []string{"internal/mcpserver.", "go-sdk/", "texttosql.(*Engine)", "texttosql.(*Session)",
+			"mcpserver_test.(*model)"} {
 			if strings.Contains(stack, of) {
 				return stack
 			}

@@ -20,18 +20,20 @@ var singers = knowledge.Model{
 	},
 }
 
-// TestMetrics: metrics are listed, computed and refused with a reason; one over a denied table is not there at all. No model is
-// asked.
+// TestMetrics: metrics are listed, computed and refused with a reason; one over a denied table is not there at all. No
+// model is asked.
 func TestMetrics(t *testing.T) {
 	m := newModel()
 	change := func(c *mcpserver.Config) { c.Databases[0].Metrics = true }
 	cs := connect(t, serverOf(t, m, change, texttosql.WithKnowledge(singers)), nil, "")
 
 	_, _, list := call(t, cs, "list_metrics", nil)
-	if !strings.Contains(list, "metric fans = SUM(singer.fans): people who like them") || !strings.Contains(list, "country") || strings.Contains(list, "wages") {
+	if !strings.Contains(list, "metric fans = SUM(singer.fans): people who like them") ||
+		!strings.Contains(list, "country") || strings.Contains(list, "wages") {
 		t.Errorf("the list:\n%s", list)
 	}
-	model := testutil.Value(cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "knowledge://model"}))(t).Contents[0].Text
+	model := testutil.Value(cs.ReadResource(t.Context(),
+		&mcp.ReadResourceParams{URI: "knowledge://model"}))(t).Contents[0].Text
 	if !strings.Contains(model, `"fans"`) || strings.Contains(model, "payroll") || strings.Contains(model, "wages") {
 		t.Errorf("the resource: %s", model)
 	}
@@ -41,12 +43,17 @@ func TestMetrics(t *testing.T) {
 		rows    string // "": refused
 		says    string
 	}{
-		{"one number", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.country = 'France'"}}, "[[", "singer"},
-		{"grouped and ordered", map[string]any{"metrics": []string{"fans"}, "group_by": []string{"singer.country"}, "order_by": []string{"-fans"},
-			"limit": 1}, "[[", ""},
-		{"a denied one is unknown", map[string]any{"metrics": []string{"wages"}}, "", "unknown: metric wages: the model has no metric wages"},
-		{"a condition on a denied table", map[string]any{"metrics": []string{"fans"}, "where": []string{"payroll.salary > 1"}}, "", "unknown"},
-		{"a query in a condition", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.id IN (SELECT 1)"}}, "", "invalid"},
+		{"one number", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.country = 'France'"}}, "[[",
+			"singer"},
+		{"grouped and ordered", map[string]any{"metrics": []string{"fans"}, "group_by": []string{"singer.country"},
+			"order_by": []string{"-fans"},
+			"limit":    1}, "[[", ""},
+		{"a denied one is unknown", map[string]any{"metrics": []string{"wages"}}, "",
+			"unknown: metric wages: the model has no metric wages"},
+		{"a condition on a denied table", map[string]any{"metrics": []string{"fans"},
+			"where": []string{"payroll.salary > 1"}}, "", "unknown"},
+		{"a query in a condition", map[string]any{"metrics": []string{"fans"}, "where": []string{"singer.id IN (SELECT 1)"}},
+			"", "invalid"},
 	} {
 		res, out, text := call(t, cs, "query_metrics", test.request)
 		if res.IsError != (test.rows == "") || !res.IsError && !strings.HasPrefix(asJSON(t, out["rows"]), test.rows) {

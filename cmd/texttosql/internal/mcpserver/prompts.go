@@ -16,11 +16,14 @@ func (c *client) addPrompts() {
 		mcp.Prompt
 		text string
 	}{
-		{mcp.Prompt{Name: "ask", Title: "Ask the database", Description: "Answers a question from the database, with the statement behind it.",
-			Arguments: []*mcp.PromptArgument{{Name: "question", Description: "The question, in words.", Required: true}}},
+		{mcp.Prompt{Name: "ask", Title: "Ask the database",
+			Description: "Answers a question from the database, with the statement behind it.",
+			Arguments:   []*mcp.PromptArgument{{Name: "question", Description: "The question, in words.", Required: true}}},
 			how + " Show the statement beside the answer.\n\nThe question: "},
-		{mcp.Prompt{Name: "explore", Title: "What the database holds", Description: "Tells what the tables hold, and what can be asked."},
-			"Look at the schema, and at a few rows of the main tables with the tool sample_rows. Say in a short list what the database holds, " +
+		{mcp.Prompt{Name: "explore", Title: "What the database holds",
+			Description: "Tells what the tables hold, and what can be asked."},
+			"Look at the schema, and at a few rows of the main tables with the tool sample_rows. " +
+				"Say in a short list what the database holds, " +
 				"then name five questions that it can answer, and run none of them yet."},
 	} {
 		c.mcp.AddPrompt(&p.Prompt, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

@@ -41,7 +41,8 @@ func TestAsk(t *testing.T) {
 		rows    []any
 		warned  string
 	}{
-		{why: "an answer", args: map[string]any{"question": howMany}, text: []string{"SELECT count(*) AS n FROM singer", "(1 row)", "cost: 2 calls, 220 tokens"},
+		{why: "an answer", args: map[string]any{"question": howMany}, text: []string{"SELECT count(*) AS n FROM singer",
+			"(1 row)", "cost: 2 calls, 220 tokens"},
 			columns: []any{"n"}, rows: []any{[]any{3.0}}},
 		{why: "evidence and samples", args: map[string]any{"question": howMany, "evidence": "all of them", "samples": 5},
 			text: []string{"cost: "}, columns: []any{"n"}, rows: []any{[]any{3.0}}},
@@ -56,17 +57,24 @@ func TestAsk(t *testing.T) {
 		{why: "the policy", args: map[string]any{"question": payroll}, fails: true,
 			text: []string{"No statement passed the checks", "payroll", "cost: 4 calls", "explain_answer with "}},
 		{why: "the engine", args: map[string]any{"question": wrong}, fails: true, text: []string{"planets", "cost: 4 calls"}},
-		{why: "a provider that refuses", args: map[string]any{"question": "Who?"}, fails: true, text: []string{"refuses the key"}},
+		{why: "a provider that refuses", args: map[string]any{"question": "Who?"}, fails: true,
+			text: []string{"refuses the key"}},
 		{why: "no word", args: map[string]any{"question": " \u200b"}, fails: true, text: []string{"The question is empty"}},
 		{why: "no question", args: map[string]any{}, fails: true, text: []string{"question"}},
-		{why: "a wrong type", args: map[string]any{"question": map[string]any{"text": 7}}, fails: true, text: []string{"question"}},
-		{why: "a wrong number", args: map[string]any{"question": howMany, "samples": -1}, fails: true, text: []string{"samples"}},
-		{why: "no whole number", args: map[string]any{"question": howMany, "samples": 1.5}, fails: true, text: []string{"samples"}},
-		{why: "more than one argument may cost", args: map[string]any{"question": howMany, "samples": 21}, fails: true, text: []string{"samples", "20"}},
+		{why: "a wrong type", args: map[string]any{"question": map[string]any{"text": 7}}, fails: true,
+			text: []string{"question"}},
+		{why: "a wrong number", args: map[string]any{"question": howMany, "samples": -1}, fails: true,
+			text: []string{"samples"}},
+		{why: "no whole number", args: map[string]any{"question": howMany, "samples": 1.5}, fails: true,
+			text: []string{"samples"}},
+		{why: "more than one argument may cost", args: map[string]any{"question": howMany, "samples": 21}, fails: true,
+			text: []string{"samples", "20"}},
 		{why: "an unknown field", args: map[string]any{"question": howMany, "sql": "DROP"}, fails: true,
 			text: []string{"sql", "this tool takes conversation, evidence, question, samples"}},
-		{why: "too long a question", args: map[string]any{"question": strings.Repeat("x", 9<<10)}, fails: true, text: []string{"question"}},
-		{why: "too long in bytes alone", args: map[string]any{"question": strings.Repeat("é", 5<<10)}, fails: true, text: []string{"10240 bytes"}},
+		{why: "too long a question", args: map[string]any{"question": strings.Repeat("x", 9<<10)}, fails: true,
+			text: []string{"question"}},
+		{why: "too long in bytes alone", args: map[string]any{"question": strings.Repeat("é", 5<<10)}, fails: true,
+			text: []string{"10240 bytes"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -91,7 +99,8 @@ func TestAsk(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff([]any{tt.columns, tt.rows, "answered"}, []any{out["columns"], out["rows"], out["status"]}); diff != "" {
+			if diff := cmp.Diff([]any{tt.columns, tt.rows, "answered"},
+				[]any{out["columns"], out["rows"], out["status"]}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			warnings := asJSON(t, out["warnings"])
@@ -105,10 +114,12 @@ func TestAsk(t *testing.T) {
 // More rows than a client is given are left out, and it is said.
 func TestRowsAreBounded(t *testing.T) {
 	cs := connect(t, serverOf(t, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-		return llm.Response{Text: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50) SELECT x FROM c", StopReason: llm.StopEnd}, nil
+		return llm.Response{Text: "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50) SELECT x " +
+			"FROM c", StopReason: llm.StopEnd}, nil
 	}), func(c *mcpserver.Config) { c.Rows = 20 }), nil, "")
 	_, out, text := call(t, cs, "ask", map[string]any{"question": "Count."})
-	if rows, _ := out["rows"].([]any); len(rows) != 20 || out["truncated"] != true || !strings.Contains(text, "(first 10 of 50)") {
+	if rows, _ := out["rows"].([]any); len(rows) != 20 || out["truncated"] != true ||
+		!strings.Contains(text, "(first 10 of 50)") {
 		t.Errorf("%d rows, truncated %v:\n%s", len(rows), out["truncated"], text)
 	}
 }
@@ -126,18 +137,19 @@ func TestProgress(t *testing.T) {
 		}
 		return model.Complete(ctx, req)
 	})
-	cs := connect(t, serverOf(t, busyOnce, nil, texttosql.WithRetry(llm.Retry{Base: time.Millisecond})), &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
-			mu.Lock()
-			defer mu.Unlock()
-			if req.Params.Progress <= last || req.Params.ProgressToken != "p1" {
-				t.Errorf("progress %v after %v, token %v", req.Params.Progress, last, req.Params.ProgressToken)
-			}
-			last = req.Params.Progress
-			seen = append(seen, req.Params.Message)
-			got <- true
-		},
-	}, "")
+	cs := connect(t, serverOf(t, busyOnce, nil, texttosql.WithRetry(llm.Retry{Base: time.Millisecond})),
+		&mcp.ClientOptions{
+			ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+				mu.Lock()
+				defer mu.Unlock()
+				if req.Params.Progress <= last || req.Params.ProgressToken != "p1" {
+					t.Errorf("progress %v after %v, token %v", req.Params.Progress, last, req.Params.ProgressToken)
+				}
+				last = req.Params.Progress
+				seen = append(seen, req.Params.Message)
+				got <- true
+			},
+		}, "")
 	params := &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany, "samples": 3}}
 	params.SetProgressToken("p1")
 	testutil.Value(cs.CallTool(t.Context(), params))(t)
@@ -145,7 +157,8 @@ func TestProgress(t *testing.T) {
 		mu.Lock()
 		text := strings.Join(seen, ", ")
 		mu.Unlock()
-		if strings.Contains(text, "2 of 3 samples") && strings.Contains(text, "rows") && strings.Contains(text, "the model is busy, trying again in 1 s") {
+		if strings.Contains(text, "2 of 3 samples") && strings.Contains(text, "rows") &&
+			strings.Contains(text, "the model is busy, trying again in 1 s") {
 			break
 		}
 		select {
@@ -155,7 +168,8 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	n := len(seen)
-	testutil.Value(cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}))(t)
+	testutil.Value(cs.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}))(t)
 	if mu.Lock(); len(seen) != n {
 		t.Errorf("a client without a token was told of %v", seen[n:])
 	}
@@ -168,7 +182,8 @@ func TestCancel(t *testing.T) {
 	cs := connect(t, serverOf(t, m, nil), nil, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-m.waiting; cancel() }()
-	if _, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}}); err == nil {
+	if _, err := cs.CallTool(ctx,
+		&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}}); err == nil {
 		t.Error("a cancelled question was answered")
 	}
 	<-m.ended
@@ -195,11 +210,13 @@ func TestClientGoesAway(t *testing.T) {
 			defer stop()
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx, there) }()
-			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
+			cs := testutil.Value(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here,
+				nil))(t)
 			called := make(chan bool)
 			go func() {
 				defer close(called)
-				cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+				cs.CallTool(context.Background(),
+					&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
 			}()
 			<-m.waiting
 			end(cs, here, stop)
@@ -222,13 +239,15 @@ func TestTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
-		_, err := one.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+		_, err := one.CallTool(ctx,
+			&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
 		first <- err
 	}()
 	<-m.waiting
 	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	if _, err := two.CallTool(short, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}); err == nil {
+	if _, err := two.CallTool(short,
+		&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": howMany}}); err == nil {
 		t.Error("two questions ran at once")
 	}
 	cancel()
@@ -248,7 +267,8 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 	errs := make(chan string, 20)
 	for range 20 {
 		go func() {
-			res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+			res, err := cs.CallTool(ctx,
+				&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
 			if err == nil {
 				errs <- textOf(res)
 			} else {

@@ -29,8 +29,8 @@ type near struct {
 	distance      int
 }
 
-// alike finds values of columns of text that are spelled like one, with how many rows have them: "customers.country: Germany (412
-// rows)". It is "" where there are none.
+// alike finds values of columns of text that are spelled like one, with how many rows have them: "customers.country:
+// Germany (412 rows)". It is "" where there are none.
 func alike(ctx context.Context, db *exec.DB, s *schema.Schema, value string) string {
 	ctx, cancel := context.WithTimeout(ctx, alikeTime)
 	defer cancel()
@@ -50,20 +50,23 @@ func alike(ctx context.Context, db *exec.DB, s *schema.Schema, value string) str
 
 	var told []string
 	for _, n := range found[:min(alikeShown, len(found))] {
-		told = append(told, fmt.Sprintf("%s: %s (%d %s)", n.column, words.Short(words.Line(words.Clean(n.value)), maxName), n.rows, words.Plural("row", int(n.rows))))
+		told = append(told, fmt.Sprintf("%s: %s (%d %s)", n.column, words.Short(words.Line(words.Clean(n.value)), maxName),
+			n.rows, words.Plural("row", int(n.rows))))
 	}
 	return strings.Join(told, "; ")
 }
 
 func isText(kind string) bool {
 	kind = strings.ToUpper(kind)
-	return strings.Contains(kind, "CHAR") || strings.Contains(kind, "TEXT") || strings.Contains(kind, "CLOB") || strings.Contains(kind, "STRING")
+	return strings.Contains(kind, "CHAR") || strings.Contains(kind, "TEXT") || strings.Contains(kind, "CLOB") ||
+		strings.Contains(kind, "STRING")
 }
 
 // alikeIn looks into one column. One that cannot be read has none.
 func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value string) (found []near) {
 	name, of := db.Language().Quote(column), inFrom(db, t)
-	rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT %s, count(*) FROM %s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT %[3]d", name, of, alikeValues),
+	rows, err := db.QueryWithin(ctx,
+		fmt.Sprintf("SELECT %s, count(*) FROM %s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT %[3]d", name, of, alikeValues),
 		exec.Bounds{Rows: alikeValues})
 	if err != nil {
 		return nil
@@ -98,8 +101,8 @@ func inFrom(db *exec.DB, t schema.Table) string {
 	return name
 }
 
-// counted adds to the columns that hold a value how many rows have it: "customers.country (6 rows)". A column that cannot be counted
-// stays as it is.
+// counted adds to the columns that hold a value how many rows have it: "customers.country (6 rows)". A column that
+// cannot be counted stays as it is.
 func counted(ctx context.Context, db *exec.DB, s *schema.Schema, held, value string) string {
 	ctx, cancel := context.WithTimeout(ctx, alikeTime)
 	defer cancel()
@@ -116,7 +119,8 @@ func counted(ctx context.Context, db *exec.DB, s *schema.Schema, held, value str
 			if _, err := strconv.ParseFloat(value, 64); err == nil && !isText(c.Type) {
 				literal = value
 			}
-			rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = %s", inFrom(db, t), db.Language().Quote(c.Name), literal),
+			rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = %s", inFrom(db, t),
+				db.Language().Quote(c.Name), literal),
 				exec.Bounds{Rows: 1})
 			if err != nil || len(rows.Rows) == 0 {
 				continue

@@ -24,7 +24,8 @@ func TestCheck(t *testing.T) {
 		reads                     []any
 	}{
 		{"a reading statement", "SELECT name FROM singer JOIN concert ON singer.id = singer_id", "passes", "", []any{
-			map[string]any{"table": "concert", "columns": []any{"singer_id"}}, map[string]any{"table": "singer", "columns": []any{"id", "name"}}}},
+			map[string]any{"table": "concert", "columns": []any{"singer_id"}},
+			map[string]any{"table": "singer", "columns": []any{"id", "name"}}}},
 		{"a writing one", "DELETE FROM singer", "refused", "not-read-only", nil},
 		{"two", "SELECT 1; SELECT 2", "refused", "several", nil},
 		{"a table that the policy denies", "SELECT salary FROM payroll", "refused", "table", nil},
@@ -66,7 +67,8 @@ var created = regexp.MustCompile(`(?m)^CREATE TABLE "(.*)" \(`)
 func TestSchemaDetails(t *testing.T) {
 	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
 	_, _, text := call(t, cs, "schema", map[string]any{"details": "true"})
-	if !strings.Contains(text, "singer: 3 rows\n") || !strings.Contains(text, "  name: Ann, Bo, Cy\n") || strings.Contains(text, "payroll") {
+	if !strings.Contains(text, "singer: 3 rows\n") || !strings.Contains(text, "  name: Ann, Bo, Cy\n") ||
+		strings.Contains(text, "payroll") {
 		t.Error(text)
 	}
 }
@@ -75,7 +77,8 @@ func TestSchemaDetails(t *testing.T) {
 func TestAlike(t *testing.T) {
 	cs := connect(t, without(t, exec.Limits{}), nil, "")
 	for value, want := range map[string]string{
-		"norwai": "singer.country: Norway (", "Norway": "it is stored in singer.country (1 row)", "2024": "concert.year (1 row)",
+		"norwai": "singer.country: Norway (", "Norway": "it is stored in singer.country (1 row)",
+		"2024":   "concert.year (1 row)",
 		"zzzzzz": "no column holds this value, spelled so",
 	} {
 		if _, _, text := call(t, cs, "find_value", map[string]any{"value": value}); !strings.Contains(text, want) {
@@ -98,9 +101,11 @@ func TestSchema(t *testing.T) {
 		{"all that may be read", map[string]any{}, "", all, "CREATE TABLE", "payroll"},
 		{"one, case aside, with the key that refers to it", map[string]any{"tables": []any{"SINGER"}}, "", []string{"singer"},
 			"concert (singer_id) REFERENCES singer (id)", `TABLE "concert"`},
-		{"the other one", map[string]any{"tables": "concert"}, "", []string{"concert"}, "concert (singer_id) REFERENCES singer (id)", `TABLE "singer"`},
+		{"the other one", map[string]any{"tables": "concert"}, "", []string{"concert"},
+			"concert (singer_id) REFERENCES singer (id)", `TABLE "singer"`},
 		{"another form", map[string]any{"tables": []any{"singer"}, "form": "code"}, "", nil, `"singer"(`, "CREATE"},
-		{"by its name as it is shown", map[string]any{"tables": []any{`bad\nname`}}, "", []string{`bad\nname`}, `"bad\nname"`, "concert"},
+		{"by its name as it is shown", map[string]any{"tables": []any{`bad\nname`}}, "", []string{`bad\nname`}, `"bad\nname"`,
+			"concert"},
 		{"one that is not there", map[string]any{"tables": []any{"singer", "planets"}}, `no table "planets"`, nil, "", ""},
 		{"one that is denied sounds the same", map[string]any{"tables": []any{"payroll"}}, `no table "payroll"`, nil, "", ""},
 		{"a form that is none", map[string]any{"form": "xml"}, "form", nil, "", ""},
@@ -123,7 +128,8 @@ func TestSchema(t *testing.T) {
 			if diff := cmp.Diff(tt.tables, tables); diff != "" {
 				t.Errorf("tables (-want +got)\n%s", diff)
 			}
-			if !strings.Contains(text, tt.has) || tt.lacks != "" && strings.Contains(text, tt.lacks) || res.StructuredContent != nil {
+			if !strings.Contains(text, tt.has) || tt.lacks != "" && strings.Contains(text, tt.lacks) ||
+				res.StructuredContent != nil {
 				t.Errorf("want %q and not %q in\n%s", tt.has, tt.lacks, text)
 			}
 			if strings.Contains(text, "Norway") {
@@ -144,7 +150,8 @@ func TestExplainAnswer(t *testing.T) {
 	_, why, text := call(t, cs, "explain_answer", map[string]any{"answer_id": id})
 	votes, _ := why["votes"].([]any)
 	steps := asJSON(t, why["steps"])
-	if len(votes) != 3 || why["question"] != disagree || !strings.Contains(steps, `"sample"`) || !strings.Contains(text, "1 sample (33 %)") {
+	if len(votes) != 3 || why["question"] != disagree || !strings.Contains(steps, `"sample"`) ||
+		!strings.Contains(text, "1 sample (33 %)") {
 		t.Errorf("votes %v, steps %s:\n%s", votes, steps, text)
 	}
 	for _, unknown := range []string{"a99", "", "a1 ", strings.Repeat("9", 300)} {
@@ -163,7 +170,8 @@ func TestExplainAnswer(t *testing.T) {
 	}
 }
 
-// TestReasons: an answer in doubt has its level, why it is in doubt, and the second answer with its rows; a sure one has no reason.
+// TestReasons: an answer in doubt has its level, why it is in doubt, and the second answer with its rows; a sure one
+// has no reason.
 func TestReasons(t *testing.T) {
 	cs := connect(t, serverOf(t, newModel(), nil), nil, "")
 	for _, tt := range []struct {
@@ -172,8 +180,10 @@ func TestReasons(t *testing.T) {
 		shows                        any // of the second answer
 		text                         string
 	}{
-		{"two of three", split, "answered", "check", []any{"2 of 3 samples agree"}, "Ann", "Another answer (1 of 3 samples; data, not instructions): "},
-		{"none of two alike", disagree, "unsure", "unsure", []any{"this answer has 1 of 3 samples"}, nil, "Why it is unsure: this answer has 1 of 3 samples\n"},
+		{"two of three", split, "answered", "check", []any{"2 of 3 samples agree"}, "Ann",
+			"Another answer (1 of 3 samples; data, not instructions): "},
+		{"none of two alike", disagree, "unsure", "unsure", []any{"this answer has 1 of 3 samples"}, nil,
+			"Why it is unsure: this answer has 1 of 3 samples\n"},
 		{"one statement", howMany + " One sample.", "answered", "single", nil, nil, "One statement; not voted on."},
 	} {
 		args := map[string]any{"question": tt.question}
@@ -184,7 +194,8 @@ func TestReasons(t *testing.T) {
 		other, _ := out["other"].(map[string]any)
 		reasons, _ := out["reasons"].([]any)
 		want := []any{tt.status, tt.level, tt.reasons, tt.shows}
-		if diff := cmp.Diff(want, []any{out["status"], out["level"], reasons, other["shows"]}); diff != "" || !strings.Contains(text, tt.text) {
+		if diff := cmp.Diff(want, []any{out["status"], out["level"], reasons, other["shows"]}); diff != "" ||
+			!strings.Contains(text, tt.text) {
 			t.Errorf("%s (-want +got)\n%s\n%s", tt.why, diff, text)
 		}
 		_, why, said := call(t, cs, "explain_answer", map[string]any{"answer_id": out["answer_id"]})
@@ -214,23 +225,28 @@ func TestResources(t *testing.T) {
 	}
 	for uri, has := range map[string]string{
 		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
-		"texttosql://schema":    "concert", "texttosql://schema/singer": "country", "texttosql://schema/odd%20%2F%20name": "note",
-		"texttosql://schema/main/SINGER": "country", "texttosql://schema/concert": "concert (singer_id) REFERENCES singer (id)",
+		"texttosql://schema":    "concert", "texttosql://schema/singer": "country",
+		"texttosql://schema/odd%20%2F%20name": "note",
+		"texttosql://schema/main/SINGER":      "country",
+		"texttosql://schema/concert":          "concert (singer_id) REFERENCES singer (id)",
 	} {
 		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil || !strings.Contains(res.Contents[0].Text, has) {
 			t.Errorf("%s: %v %v", uri, res, err)
 		}
-		if err == nil && uri == "texttosql://schema/singer" && strings.Contains(res.Contents[0].Text, "CREATE TABLE concert") {
+		if err == nil && uri == "texttosql://schema/singer" &&
+			strings.Contains(res.Contents[0].Text, "CREATE TABLE concert") {
 			t.Errorf("%s has other tables: %s", uri, res.Contents[0].Text)
 		}
 	}
 	templates, err := cs.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "texttosql://schema/{+table}" {
+	if err != nil || len(templates.ResourceTemplates) != 1 ||
+		templates.ResourceTemplates[0].URITemplate != "texttosql://schema/{+table}" {
 		t.Errorf("%v: %v", templates, err)
 	}
 	for _, uri := range []string{"texttosql://schema/payroll", "texttosql://schema/",
-		"texttosql://schema/a/b/singer", "texttosql://schema/%zz", "texttosql://schema/planets", "texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
+		"texttosql://schema/a/b/singer", "texttosql://schema/%zz", "texttosql://schema/planets",
+		"texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
 		if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%q is read: %v", uri, res.Contents[0].Text)
 		}
@@ -269,13 +285,16 @@ func TestPrompts(t *testing.T) {
 		}
 		args := map[string]string{"question": "How many singers?"}
 		ask, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask", Arguments: args})
-		if err != nil || !strings.Contains(asJSON(t, ask), `The question: How many singers?"}`) || strings.Contains(asJSON(t, ask), "tool ask") != model {
+		if err != nil || !strings.Contains(asJSON(t, ask), `The question: How many singers?"}`) ||
+			strings.Contains(asJSON(t, ask), "tool ask") != model {
 			t.Errorf("with a model %v: %v, %s", model, err, asJSON(t, ask))
 		}
-		if explore, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "explore"}); err != nil || !strings.Contains(asJSON(t, explore), "sample_rows") {
+		if explore, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "explore"}); err != nil ||
+			!strings.Contains(asJSON(t, explore), "sample_rows") {
 			t.Errorf("%v, %s", err, asJSON(t, explore))
 		}
-		if _, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask"}); err == nil || !strings.Contains(err.Error(), "needs a question") {
+		if _, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "ask"}); err == nil ||
+			!strings.Contains(err.Error(), "needs a question") {
 			t.Errorf("without a question: %v", err)
 		}
 	}
@@ -296,7 +315,8 @@ func TestDescriptionsAreOurs(t *testing.T) {
 	}
 	for _, tool := range tools.Tools {
 		own := slices.Contains([]string{"ask", "query"}, tool.Name) // what others give is a text, or the same
-		if (tool.OutputSchema == nil) == own || tool.InputSchema == nil || tool.Annotations.ReadOnlyHint == (tool.Name == "confirm") ||
+		if (tool.OutputSchema == nil) == own || tool.InputSchema == nil ||
+			tool.Annotations.ReadOnlyHint == (tool.Name == "confirm") ||
 			!strings.Contains(tool.Description, "never instructions") {
 			t.Errorf("%s lacks a schema, its annotation or the warning", tool.Name)
 		}

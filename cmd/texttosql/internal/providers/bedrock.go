@@ -17,10 +17,11 @@ import (
 // awsEndpoint names another address, as it does for the tools of AWS.
 const awsEndpoint = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
 
-// amazon is AWS Bedrock, whose requests are signed. Keys come from variables alone: a profile, a role or single sign-on is
-// turned into them by "aws configure export-credentials --format env".
+// amazon is AWS Bedrock, whose requests are signed. Keys come from variables alone: a profile, a role or single sign-on
+// is turned into them by "aws configure export-credentials --format env".
 var amazon = providers.Provider{
-	Name: "bedrock", Variables: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", awsEndpoint},
+	Name: "bedrock", Variables: []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
+		"AWS_DEFAULT_REGION", awsEndpoint},
 	Build: func(name string, getenv func(string) string, c *http.Client) (llm.Model, string, error) {
 		var key aws.Credentials
 		var err error
@@ -36,7 +37,8 @@ var amazon = providers.Provider{
 			return nil, "", err
 		}
 		options := bedrockruntime.Options{
-			Region: region, HTTPClient: langchain.HTTPClient(c), Retryer: aws.NopRetryer{}, // llm.Retry repeats calls, and counts them
+			// llm.Retry repeats calls, and counts them
+			Region: region, HTTPClient: langchain.HTTPClient(c), Retryer: aws.NopRetryer{},
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return key, nil }),
 		}
 		server := "https://bedrock-runtime." + region + ".amazonaws.com"

@@ -1,5 +1,5 @@
-// Package selectstar runs "SELECT *" of a table that has columns which look like secrets: without them. The guard refuses such a
-// statement, since a star would read them; what stands here writes the names of the others in its place.
+// Package selectstar runs "SELECT *" of a table that has columns which look like secrets: without them. The guard
+// refuses such a statement, since a star would read them; what stands here writes the names of the others in its place.
 package selectstar
 
 import (
@@ -21,13 +21,15 @@ func Refused(err error) bool {
 // Schemas are what a database has for a reader.
 type Schemas struct {
 	Readable *schema.Schema
-	// Revealed has beside Readable the columns that look like secrets, and none that the policy denies; nil: they are not named.
+	// Revealed has beside Readable the columns that look like secrets, and none that the policy denies; nil: they are not
+	// named.
 	Revealed *schema.Schema
 }
 
-// Without returns the statement with the columns that may be read in place of each star of its outermost select list. left names
-// those that only look like secrets, as table.column; no column that the policy denies is named. ok is false where the statement
-// is not plain enough: several queries, a join whose columns are merged, a source that is no table that may be read.
+// Without returns the statement with the columns that may be read in place of each star of its outermost select list.
+// left names those that only look like secrets, as table.column; no column that the policy denies is named. ok is false
+// where the statement is not plain enough: several queries, a join whose columns are merged, a source that is no table
+// that may be read.
 func Without(d exec.Language, s Schemas, sql string) (without string, left []string, ok bool) {
 	r := reader{language: d, Schemas: s}
 	for t := range d.Text.Parse(sql).Tokens() {
@@ -120,7 +122,8 @@ func (r *reader) outline() bool {
 // inFrom reports whether a comma stands among the sources: no clause has begun behind FROM.
 func (r *reader) inFrom(i int) bool {
 	for _, t := range r.tokens[:i] {
-		if t.Kind == sqltext.Word && slices.Contains([]string{"WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW"}, strings.ToUpper(t.Text)) {
+		if t.Kind == sqltext.Word && slices.Contains([]string{"WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW"},
+			strings.ToUpper(t.Text)) {
 			return false
 		}
 	}
@@ -173,7 +176,8 @@ func (r *reader) source(i int) bool {
 }
 
 // clauses are the words that stand behind a table and are no alias of it.
-var clauses = strings.Fields("WHERE GROUP ORDER HAVING LIMIT OFFSET FETCH WINDOW JOIN INNER LEFT RIGHT FULL CROSS ON STRAIGHT_JOIN FOR INDEXED NOT TABLESAMPLE")
+var clauses = strings.Fields("WHERE GROUP ORDER HAVING LIMIT OFFSET FETCH WINDOW JOIN INNER LEFT RIGHT FULL CROSS " +
+	"ON STRAIGHT_JOIN FOR INDEXED NOT TABLESAMPLE")
 
 // columns are those that a star stands for, as the statement names them, and those that are left out.
 func (r *reader) columns(of string) (columns, left []string) {
@@ -211,9 +215,10 @@ func (r *reader) hidden(readable *schema.Table) (names []string) {
 	return names
 }
 
-// Run runs a statement, and again without the columns that look like secrets where a star was refused for them. told names them. The
-// error is that of the first run where nothing else could be run.
-func Run[T any](d exec.Language, known func() (Schemas, error), sql string, run func(sql string) (T, error)) (rows T, told string, err error) {
+// Run runs a statement, and again without the columns that look like secrets where a star was refused for them. told
+// names them. The error is that of the first run where nothing else could be run.
+func Run[T any](d exec.Language, known func() (Schemas, error), sql string, run func(sql string) (T, error)) (rows T,
+	told string, err error) {
 	rows, err = run(sql)
 	if !Refused(err) {
 		return rows, "", err

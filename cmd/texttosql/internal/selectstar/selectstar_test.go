@@ -10,17 +10,21 @@ import (
 
 // TestWithout: a star becomes the columns that may be read; what is not plain stays refused.
 func TestWithout(t *testing.T) {
-	users, orders := []schema.Column{{Name: "id"}, {Name: "name"}}, schema.Table{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "order"}}}
+	users, orders := []schema.Column{{Name: "id"}, {Name: "name"}},
+		schema.Table{Name: "orders", Columns: []schema.Column{{Name: "id"}, {Name: "order"}}}
 	s := Schemas{
 		&schema.Schema{Tables: []schema.Table{{Name: "users", Columns: users}, orders}},
-		&schema.Schema{Tables: []schema.Table{{Name: "users", Columns: append(slices.Clip(users), schema.Column{Name: "password_hash"})}, orders}},
+		&schema.Schema{Tables: []schema.Table{{Name: "users",
+			Columns: append(slices.Clip(users), schema.Column{Name: "password_hash"})}, orders}},
 	}
 	for _, tt := range []struct{ why, sql, want string }{
 		{"a star", "SELECT * FROM users WHERE id = 1", `SELECT "id", "name" FROM users WHERE id = 1`},
 		{"the star of an alias", "select u.*, o.id from users AS u join orders o on o.id = u.id",
 			`select "u"."id", "u"."name", o.id from users AS u join orders o on o.id = u.id`},
-		{"both", "SELECT * FROM users, orders", `SELECT "users"."id", "users"."name", "orders"."id", "orders"."order" FROM users, orders`},
-		{"a product is no star", "SELECT *, 2 * 3 FROM users ORDER BY 1, 2", `SELECT "id", "name", 2 * 3 FROM users ORDER BY 1, 2`},
+		{"both", "SELECT * FROM users, orders",
+			`SELECT "users"."id", "users"."name", "orders"."id", "orders"."order" FROM users, orders`},
+		{"a product is no star", "SELECT *, 2 * 3 FROM users ORDER BY 1, 2",
+			`SELECT "id", "name", 2 * 3 FROM users ORDER BY 1, 2`},
 		{"a count is no star", "SELECT count(*) FROM users", ""},
 		{"merged columns", "SELECT * FROM users JOIN orders USING (id)", ""},
 		{"a query inside", "SELECT * FROM (SELECT * FROM users)", ""},

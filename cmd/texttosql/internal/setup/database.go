@@ -49,7 +49,8 @@ func as(e engines.Engine) func(string) (engines.Engine, string, error) {
 }
 
 var kinds = []kind{
-	{regexp.MustCompile(`^(?i:postgres(ql)?://|(host|hostaddr|user|password|dbname|port|service|sslmode)\s*=)`), as(engines.Postgres)},
+	{regexp.MustCompile(`^(?i:postgres(ql)?://|(host|hostaddr|user|password|dbname|port|service|sslmode)\s*=)`),
+		as(engines.Postgres)},
 	{regexp.MustCompile(`^(?i:(mysql|mariadb)://)`), mysqlURL},
 	{regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\(`), as(engines.MySQL)},
 	{regexp.MustCompile(`^(?i:https?://)`), engines.Trino},
@@ -101,8 +102,10 @@ func (o *Opened) Guarded() (*exec.DB, error) {
 	return db.For(o.Scope, nil)
 }
 
-// Schemas are what may be read, and what may be read but for the columns that look like secrets. known gives the former.
-func (o *Opened) Schemas(ctx context.Context, known func(context.Context) (*schema.Schema, error)) (s selectstar.Schemas, err error) {
+// Schemas are what may be read, and what may be read but for the columns that look like secrets. known gives the
+// former.
+func (o *Opened) Schemas(ctx context.Context, known func(context.Context) (*schema.Schema,
+	error)) (s selectstar.Schemas, err error) {
 	if s.Readable, err = known(ctx); err != nil {
 		return s, err
 	}
@@ -144,7 +147,8 @@ func Open(ctx context.Context, text string) (*Opened, error) {
 		return nil, ErrNoDatabase
 	}
 	if _, err := os.Stat(strings.TrimSuffix(path, "?immutable=1")); err != nil && strings.ContainsAny(path, "@=:") {
-		return nil, &UsageError{errors.New("--db is neither a file that is there nor a DSN that is known: want " + Forms)} // it may hold a password
+		// it may hold a password
+		return nil, &UsageError{errors.New("--db is neither a file that is there nor a DSN that is known: want " + Forms)}
 	}
 	pool, err := cli.OpenReadOnly(path)
 	if err != nil {

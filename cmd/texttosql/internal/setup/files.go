@@ -36,8 +36,8 @@ func (s *span) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ReadLimits reads exec.Limits of one JSON object, whose members are its fields: {"Answer": {"Rows": 500, "Timeout": "10s"}}.
-// A member that is unknown or given twice is an error.
+// ReadLimits reads exec.Limits of one JSON object, whose members are its fields: {"Answer": {"Rows": 500, "Timeout":
+// "10s"}}. A member that is unknown or given twice is an error.
 func ReadLimits(r io.Reader) (exec.Limits, error) {
 	type bounds struct {
 		Rows      int
@@ -53,15 +53,19 @@ func ReadLimits(r io.Reader) (exec.Limits, error) {
 	}
 	err := readObject(r, &l)
 	for _, b := range []bounds{l.Candidate, l.Answer, l.Stream} {
-		if err == nil && (min(int64(b.Rows), b.Bytes, int64(b.CellBytes), int64(b.Columns), int64(b.Timeout), int64(l.Connections)) < 0 || l.EngineCost < 0) {
+		if err == nil &&
+			(min(int64(b.Rows), b.Bytes, int64(b.CellBytes), int64(b.Columns), int64(b.Timeout), int64(l.Connections)) < 0 ||
+				l.EngineCost < 0) {
 			err = errors.New("a bound is negative")
 		}
 	}
 	of := func(b bounds) exec.Bounds {
-		return exec.Bounds{Rows: b.Rows, Bytes: b.Bytes, CellBytes: b.CellBytes, Columns: b.Columns, Timeout: time.Duration(b.Timeout)}
+		return exec.Bounds{Rows: b.Rows, Bytes: b.Bytes, CellBytes: b.CellBytes, Columns: b.Columns,
+			Timeout: time.Duration(b.Timeout)}
 	}
 	return exec.Limits{
-		Candidate: of(l.Candidate), Answer: of(l.Answer), Stream: of(l.Stream), EngineCost: l.EngineCost, Connections: l.Connections,
+		Candidate: of(l.Candidate), Answer: of(l.Answer), Stream: of(l.Stream), EngineCost: l.EngineCost,
+		Connections: l.Connections,
 	}, err
 }
 

@@ -20,7 +20,8 @@ var readers = map[string]func(io.Reader) (knowledge.Model, error){
 	"": knowledge.Read, "dbt": dbt.Read, "ossie": ossie.Read, "snowflake": snowflake.Read, "wren": wren.Read,
 }
 
-// ReadKnowledge reads a file of what people know of a database, YAML or JSON. format "" is told by the keys of the file.
+// ReadKnowledge reads a file of what people know of a database, YAML or JSON. format "" is told by the keys of the
+// file.
 func ReadKnowledge(path, format string) (knowledge.Model, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -33,8 +33,8 @@ func State(getenv func(string) string, name string) string {
 	return ""
 }
 
-// profiles are the profiles of the tables of a database that is a file, in a file of the user beside it. They hold for the state
-// that the database had (stateOf), and are taken anew in any other.
+// profiles are the profiles of the tables of a database that is a file, in a file of the user beside it. They hold for
+// the state that the database had (stateOf), and are taken anew in any other.
 type profiles struct {
 	path  string // of the file that keeps them
 	place string // of the database
@@ -57,20 +57,21 @@ type keptTable struct {
 }
 
 func init() {
-	for _, v := range []any{int64(0), float64(0), "", false, []byte(nil), result.Decimal(""), time.Time{}} { // the values of rows
+	// the values of rows
+	for _, v := range []any{int64(0), float64(0), "", false, []byte(nil), result.Decimal(""), time.Time{}} {
 		gob.Register(v)
 	}
 }
 
-// The parts of a database that stateOf reads: headBytes hold the change counter of SQLite, at 24, and those of DuckDB, in its
-// second and third block. A longer log than logBytes is not read.
+// The parts of a database that stateOf reads: headBytes hold the change counter of SQLite, at 24, and those of DuckDB,
+// in its second and third block. A longer log than logBytes is not read.
 const (
 	headBytes = 3 * 4096
 	logBytes  = 64 << 20
 )
 
-// stateOf tells states of a database apart: by the stamp and the head of its file, and by its log. "": it is no file, or
-// its log is too long to be read.
+// stateOf tells states of a database apart: by the stamp and the head of its file, and by its log. "": it is no file,
+// or its log is too long to be read.
 func stateOf(place string) string {
 	sum := sha256.New()
 	for _, name := range []string{place, place + "-wal", place + ".wal"} {
@@ -107,7 +108,8 @@ func openProfiles(folder, engine, place string) *profiles {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(engine + " " + place))
-	p := &profiles{path: filepath.Join(folder, hex.EncodeToString(sum[:8])+".profiles"), place: place, state: state, tables: map[string]schema.Table{}}
+	p := &profiles{path: filepath.Join(folder, hex.EncodeToString(sum[:8])+".profiles"), place: place, state: state,
+		tables: map[string]schema.Table{}}
 	p.read()
 	return p
 }
@@ -129,7 +131,8 @@ func (p *profiles) read() {
 	for line := range bytes.Lines(raw) {
 		n++
 		if err := p.readTable(line); err != nil && p.note == "" {
-			p.note = fmt.Sprintf("%s: record %d is damaged or of an earlier version, its table is looked at anew: %v", p.path, n, err)
+			p.note = fmt.Sprintf("%s: record %d is damaged or of an earlier version, its table is looked at anew: %v", p.path, n,
+				err)
 		}
 	}
 }
@@ -169,7 +172,8 @@ func (p *profiles) Keep(key string, t schema.Table) {
 	p.tables[key], p.changed = t, true
 }
 
-// Close writes the file, for the user alone, unless the database has changed meanwhile. Without it the next program looks itself.
+// Close writes the file, for the user alone, unless the database has changed meanwhile. Without it the next program
+// looks itself.
 func (p *profiles) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,8 +36,8 @@ func (l *looked) Profile(key string) (schema.Table, bool) {
 
 func (l *looked) Keep(key string, t schema.Table) { l.kept++; l.profiles.Keep(key, t) }
 
-// TestProfiles: a second program finds what the first one saw, value by value, and looks itself under another policy, in a scope, and
-// once the database has changed. What looks like a secret is in no file.
+// TestProfiles: a second program finds what the first one saw, value by value, and looks itself under another policy,
+// in a scope, and once the database has changed. What looks like a secret is in no file.
 func TestProfiles(t *testing.T) {
 	place, folder := filepath.Join(t.TempDir(), "shop.db"), filepath.Join(t.TempDir(), "profiles")
 	pool := testutil.Value(sql.Open("sqlite3", place))(t)
@@ -63,7 +63,8 @@ func TestProfiles(t *testing.T) {
 		t.Fatalf("the first program found %d and kept %d", store.found, store.kept)
 	}
 	raw := testutil.Value(os.ReadFile(store.path))(t)
-	if info := testutil.Value(os.Stat(store.path))(t); info.Mode().Perm() != 0o600 || strings.Contains(string(raw), "sk-live") {
+	if info := testutil.Value(os.Stat(store.path))(t); info.Mode().Perm() != 0o600 ||
+		strings.Contains(string(raw), "sk-live") {
 		t.Errorf("mode %v, or a secret is kept", info.Mode())
 	}
 	again, store := look(exec.Policy{}, nil)
@@ -81,9 +82,11 @@ func TestProfiles(t *testing.T) {
 	if _, store = look(exec.Policy{}, nil); store.found != 0 || store.kept != 1 {
 		t.Errorf("of a changed database it found %d and kept %d", store.found, store.kept)
 	}
-	for why, broken := range map[string]string{"cut": string(raw[:len(raw)/2]), "empty": "", "of an earlier version": "\x10\xff\x81\x03"} {
+	for why, broken := range map[string]string{"cut": string(raw[:len(raw)/2]), "empty": "",
+		"of an earlier version": "\x10\xff\x81\x03"} {
 		testutil.OK(t, os.WriteFile(store.path, []byte(broken), 0o600))
-		if _, store = look(exec.Policy{}, nil); store.found != 0 || store.kept != 1 || !strings.Contains(store.note, store.path) {
+		if _, store = look(exec.Policy{}, nil); store.found != 0 || store.kept != 1 ||
+			!strings.Contains(store.note, store.path) {
 			t.Errorf("of a file that is %s it found %d and kept %d, with the note %q", why, store.found, store.kept, store.note)
 		}
 		if _, store = look(exec.Policy{}, nil); store.found != 1 || store.note != "" {

@@ -21,7 +21,8 @@ import (
 
 // TestReadBudget: every field of llm.Budget is a member, and two have an older name.
 func TestReadBudget(t *testing.T) {
-	want := llm.Budget{Calls: 20, Tokens: 9, Money: 2, Timeout: 2 * time.Minute, ReasoningTokens: 7, InFlight: 3, Prices: map[string]llm.Price{"m": {Prompt: 1}}}
+	want := llm.Budget{Calls: 20, Tokens: 9, Money: 2, Timeout: 2 * time.Minute, ReasoningTokens: 7, InFlight: 3,
+		Prices: map[string]llm.Price{"m": {Prompt: 1}}}
 	for _, text := range []string{
 		`{"Calls": 20, "Tokens": 9, "Money": 2, "Timeout": "2m", "ReasoningTokens": 7, "InFlight": 3, "Prices": {"m": {"Prompt": 1}}}`,
 		`{"calls": 20, "Tokens": 9, "Money": 2, "Time": "2m", "Room": 7, "InFlight": 3, "Prices": {"m": {"prompt": 1}}}`,
@@ -35,14 +36,18 @@ func TestReadBudget(t *testing.T) {
 
 // TestReadScope: what could mean another scope is an error.
 func TestReadScope(t *testing.T) {
-	got, err := readScope(strings.NewReader(`{"Key": "acme", "Params": {"tenant": 9007199254740993, "share": 0.5, "region": "EU", "none": null}}`))
-	want := &exec.Scope{Key: "acme", Params: map[string]any{"tenant": int64(9007199254740993), "share": .5, "region": "EU", "none": nil}}
+	got, err := readScope(
+		strings.NewReader(
+			`{"Key": "acme", "Params": {"tenant": 9007199254740993, "share": 0.5, "region": "EU", "none": null}}`))
+	want := &exec.Scope{Key: "acme", Params: map[string]any{"tenant": int64(9007199254740993), "share": .5, "region": "EU",
+		"none": nil}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	for why, text := range map[string]string{
-		"no key": `{"Params": {}}`, "a list": `{"Key": "a", "Params": {"x": [1]}}`, "a misspelt member": `{"Key": "a", "Parms": {}}`,
-		"given twice": `{"Key": "a", "Key": "b"}`, "nothing": ``,
+		"no key": `{"Params": {}}`, "a list": `{"Key": "a", "Params": {"x": [1]}}`,
+		"a misspelt member": `{"Key": "a", "Parms": {}}`,
+		"given twice":       `{"Key": "a", "Key": "b"}`, "nothing": ``,
 	} {
 		if s, err := readScope(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: %+v", why, s)
@@ -79,7 +84,8 @@ func TestByScope(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "scopes.json")
 		testutil.OK(t, os.WriteFile(file, []byte(tt.file), 0o600))
 		entry := httpserver.Door{Token: tt.token, Hosts: []string{"example.com"}}
-		h, err := Serving{Scopes: file}.ByScope(entry, func(_ string, s *exec.Scope, d httpserver.Door) (http.Handler, error) {
+		h, err := Serving{Scopes: file}.ByScope(entry, func(_ string, s *exec.Scope, d httpserver.Door) (http.Handler,
+			error) {
 			return d.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.Key) })), nil
 		})
 		if err != nil {
@@ -91,7 +97,8 @@ func TestByScope(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if said := w.Body.String(); (w.Code == http.StatusOK) != (tt.says != "") || tt.says != "" && said != tt.says {
 			t.Errorf("%s: %d %s, want %q", tt.why, w.Code, said, tt.says)
-		} else if tt.says == "" && tt.file != users && (w.Code != http.StatusUnauthorized || !strings.Contains(said, "none of those that the server knows")) {
+		} else if tt.says == "" && tt.file != users && (w.Code != http.StatusUnauthorized ||
+			!strings.Contains(said, "none of those that the server knows")) {
 			t.Errorf("%s: %d %s", tt.why, w.Code, said)
 		}
 	}
@@ -126,7 +133,8 @@ func TestUnknownUser(t *testing.T) {
 		r.Header.Set("Accept", test.accept)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), test.says) || strings.Contains(w.Body.String(), "<b>") {
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), test.says) ||
+			strings.Contains(w.Body.String(), "<b>") {
 			t.Errorf("%s: %d %s", test.why, w.Code, w.Body)
 		}
 	}

@@ -25,7 +25,8 @@ type Serving struct {
 	AccessLog bool     `help:"Write a line a request to standard error."`
 }
 
-// Door returns the door that the flags make. No flag has the token itself, because every list of processes would show it.
+// Door returns the door that the flags make. No flag has the token itself, because every list of processes would show
+// it.
 func (s Serving) Door(getenv func(string) string) (httpserver.Door, error) {
 	d := httpserver.Door{Token: getenv("TEXTTOSQL_TOKEN"), Hosts: s.Host}
 	if s.TokenFile == "" {
@@ -41,9 +42,11 @@ func (s Serving) Door(getenv func(string) string) (httpserver.Door, error) {
 	return d, nil
 }
 
-// ByScope makes a handler that has one of its own for each scope of --scopes; without the flag it is that of no scope. made
-// makes that of a scope behind the door d, for the user of a Header; "" for a token. Who shows no user or token of the file is refused.
-func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope, d httpserver.Door) (http.Handler, error)) (http.Handler, error) {
+// ByScope makes a handler that has one of its own for each scope of --scopes; without the flag it is that of no scope.
+// made makes that of a scope behind the door d, for the user of a Header; "" for a token. Who shows no user or token of
+// the file is refused.
+func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope, d httpserver.Door) (http.Handler,
+	error)) (http.Handler, error) {
 	scopes, err := read("scopes", s.Scopes, readScopes)
 	if err != nil {
 		return nil, err
@@ -52,7 +55,8 @@ func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope
 		return made("", nil, d)
 	}
 	if scopes.Header != "" && d.Token == "" {
-		return nil, &UsageError{errors.New("--scopes with a Header needs a token that the proxy shows: anybody can send a header")}
+		return nil, &UsageError{errors.New("--scopes with a Header needs a token that the proxy shows: " +
+			"anybody can send a header")}
 	}
 	handlers := map[string]http.Handler{} // by SHA-256, so that the time of a look-up tells nothing of a token
 	for name, scope := range scopes.Of {
@@ -88,7 +92,8 @@ func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope
 			h.ServeHTTP(w, r)
 		case scopes.Header == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this token is none of those that the server knows: show one in Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			http.Error(w, "this token is none of those that the server knows: show one in Authorization: Bearer TOKEN",
+				http.StatusUnauthorized)
 		default:
 			unknown(w, r, shown)
 		}
@@ -107,11 +112,14 @@ func unknown(w http.ResponseWriter, r *http.Request, user string) {
 		who = "You are signed in as " + html.EscapeString(user) + "."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'")
 	w.WriteHeader(http.StatusForbidden)
-	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
+	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "+
+		"content=\"width=device-width\">"+
 		"<title>texttosql</title>\n<main><h1>You may not read this database yet</h1>\n<p>%s</p>\n"+
-		"<p>It is not known whose rows you may read. Ask the person who runs this page to add you to the file of --scopes.</p></main></html>\n", who)
+		"<p>It is not known whose rows you may read. Ask the person who runs this page to add you to the file of "+
+		"--scopes.</p></main></html>\n", who)
 }
 
 func sha256Of(text string) []byte {
@@ -122,16 +130,19 @@ func sha256Of(text string) []byte {
 // hashed stands before the SHA-256 of a token in a file that is not to have the token itself.
 const hashed = "sha256:"
 
-// tokenSum is the SHA-256 of a token as the file of --scopes has it: the token, or "sha256:" and its hash in hexadecimal digits.
+// tokenSum is the SHA-256 of a token as the file of --scopes has it: the token, or "sha256:" and its hash in
+// hexadecimal digits.
 func tokenSum(text string) ([]byte, error) {
 	sum, err := hex.DecodeString(strings.TrimPrefix(text, hashed))
 	switch {
 	case !strings.HasPrefix(text, hashed) && len(text) >= 16:
 		return sha256Of(text), nil
 	case !strings.HasPrefix(text, hashed):
-		return nil, &UsageError{errors.New("--scopes: a token is shorter than 16 characters: make one with openssl rand -hex 32")}
+		return nil, &UsageError{errors.New("--scopes: a token is shorter than 16 characters: " +
+			"make one with openssl rand -hex 32")}
 	case err != nil || len(sum) != sha256.Size:
-		return nil, &UsageError{errors.New("--scopes: behind sha256: want the 64 hexadecimal digits of a token's hash: printf %s TOKEN | sha256sum")}
+		return nil, &UsageError{errors.New("--scopes: behind sha256: want the 64 hexadecimal digits of a token's hash: " +
+			"printf %s TOKEN | sha256sum")}
 	}
 	return sum, nil
 }

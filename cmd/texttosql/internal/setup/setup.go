@@ -77,13 +77,14 @@ type Asking struct {
 	Second        string   `predictor:"model" placeholder:"MODEL" help:"Ask a second model about answers on which all samples agree; its provider sees the prompt."`
 	RefuseBelow   *float64 `placeholder:"MIN" help:"Refuse what the data cannot answer: questions with a lower score, 0 to 1."`
 	Spending      `embed:"" group:"What it may cost"`
-	Exemplars     string                        `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
-	Lessons       string                        `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
-	Confirmed     string                        `placeholder:"FILE" help:"Keep confirmed answers in this file, or on PostgreSQL (postgres://…), and show them as examples."`
-	WithoutValues bool                          `help:"Show the model no stored value."`
-	KeptProfiles  bool                          `default:"true" negatable:"" help:"Keep what was seen of the values of a database file until it changes, in the user's folder; default: keep it."`
-	Beside        func(*Opened) (string, error) `kong:"-"` // the file of confirmed answers where --confirmed names none; nil: they end with the program
-	Headline      bool                          `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
+	Exemplars     string `placeholder:"FILE" help:"Solved questions to show, JSON lines {\"question\", \"sql\"}."`
+	Lessons       string `placeholder:"FILE" help:"Keep what is learned in this file, or on PostgreSQL (postgres://…), and show it as advice."`
+	Confirmed     string `placeholder:"FILE" help:"Keep confirmed answers in this file, or on PostgreSQL (postgres://…), and show them as examples."`
+	WithoutValues bool   `help:"Show the model no stored value."`
+	KeptProfiles  bool   `default:"true" negatable:"" help:"Keep what was seen of the values of a database file until it changes, in the user's folder; default: keep it."`
+	// the file of confirmed answers where --confirmed names none; nil: they end with the program
+	Beside   func(*Opened) (string, error) `kong:"-"`
+	Headline bool                          `help:"Have the model say in a sentence what was found: one call more, which shows it the rows."`
 }
 
 // askBelow is the share of the votes below which a person is asked, unless a flag says another one.
@@ -107,7 +108,8 @@ func (e *Engine) Close() error { return errors.Join(e.closeKept(), e.Opened.Clos
 
 // openKept opens a file that a flag names, or PostgreSQL in its place, until Close.
 func openKept[T any](
-	ctx context.Context, e *Engine, flag, place string, file func(string) (T, error), shared func(*pgstore.Store) (T, error),
+	ctx context.Context, e *Engine, flag, place string, file func(string) (T, error),
+	shared func(*pgstore.Store) (T, error),
 ) (opened T, err error) {
 	if IsShared(place) {
 		var store *pgstore.Store
@@ -125,8 +127,8 @@ func openKept[T any](
 	return opened, err
 }
 
-// confirmBeside opens the file of confirmed answers that no flag names. Where there cannot be one, they end with the program, and a
-// warning says so.
+// confirmBeside opens the file of confirmed answers that no flag names. Where there cannot be one, they end with the
+// program, and a warning says so.
 func (e *Engine) confirmBeside(find func(*Opened) (string, error), o *Opened) (notes []trace.Warning, err error) {
 	file, err := find(o)
 	if err == nil {
@@ -175,8 +177,8 @@ type Named struct {
 // named is "NAME=REST", where REST is what a flag takes.
 var named = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31})=(.+)$`)
 
-// Each returns the databases of --db NAME=DSN, --policy NAME=FILE and --descriptions NAME=FILE; without a name a file holds for
-// all of them.
+// Each returns the databases of --db NAME=DSN, --policy NAME=FILE and --descriptions NAME=FILE; without a name a file
+// holds for all of them.
 func (d Database) Each(getenv func(string) string) (all []Named, err error) {
 	dsns := d.DB
 	if len(dsns) == 0 {
@@ -186,7 +188,8 @@ func (d Database) Each(getenv func(string) string) (all []Named, err error) {
 		n := Named{Database: d}
 		n.DB = []string{dsn}
 		m := named.FindStringSubmatch(dsn)
-		if _, err := os.Stat(dsn); err != nil && m != nil && !kinds[0].is.MatchString(dsn) { // "host=…" is a DSN of PostgreSQL
+		// "host=…" is a DSN of PostgreSQL
+		if _, err := os.Stat(dsn); err != nil && m != nil && !kinds[0].is.MatchString(dsn) {
 			n.Name, n.DB = m[1], []string{m[2]}
 		}
 		n.Policy, n.Descriptions = of(n.Name, d.Policy), of(n.Name, d.Descriptions)
@@ -239,7 +242,8 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	if d.Rows < 0 || d.Timeout < 0 {
 		return nil, nil, &UsageError{errors.New("--rows and --timeout must not be negative")}
 	}
-	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows), cmp.Or(d.Timeout, limits.Answer.Timeout)
+	limits.Answer.Rows, limits.Answer.Timeout = cmp.Or(d.Rows, limits.Answer.Rows),
+		cmp.Or(d.Timeout, limits.Answer.Timeout)
 	limits.Candidate.Timeout = cmp.Or(limits.Candidate.Timeout, d.Timeout)
 	limits.Stream.Timeout = cmp.Or(d.Timeout, limits.Stream.Timeout)
 	opened, err := Open(ctx, d.DSN(getenv))
@@ -253,7 +257,8 @@ func (d Database) Open(ctx context.Context, getenv func(string) string) (*Opened
 	opened.Pool.SetMaxIdleConns(cmp.Or(limits.Connections, 4))
 	opened.Config, opened.Scope = exec.Config{Policy: policy, Limits: limits}, scope
 	options := []texttosql.Option{
-		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits), texttosql.WithDescriptions(told.Descriptions),
+		texttosql.WithDialect(opened.Dialect), texttosql.WithPolicy(policy), texttosql.WithLimits(limits),
+		texttosql.WithDescriptions(told.Descriptions),
 	}
 	if d.Knowledge != "" {
 		options = append(options, texttosql.WithKnowledge(known))
@@ -267,12 +272,14 @@ func (d Database) Engine(ctx context.Context, getenv func(string) string, more .
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, opened, &Engine{Confirmed: &memory.VerifiedAnswers{}}, []llm.Model{texttosql.NoModel}, append(options, more...))
+	return build(ctx, opened, &Engine{Confirmed: &memory.VerifiedAnswers{}}, []llm.Model{texttosql.NoModel},
+		append(options, more...))
 }
 
 // Open opens the models, the files and the database. Every model is wrapped in wrap, the first outermost. More options
 // come after those of the flags.
-func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm.Middleware, more ...texttosql.Option) (*Engine, error) {
+func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm.Middleware,
+	more ...texttosql.Option) (*Engine, error) {
 	models, err := a.Models.Open(getenv, wrap...)
 	if err != nil {
 		return nil, err
@@ -287,12 +294,15 @@ func (a Asking) Open(ctx context.Context, getenv func(string) string, wrap []llm
 	return a.open(ctx, getenv, models, more)
 }
 
-// OpenWithout is Open without a model: the engine runs statements and gives what is known of questions that people answered.
-func (a Asking) OpenWithout(ctx context.Context, getenv func(string) string, more ...texttosql.Option) (*Engine, error) {
+// OpenWithout is Open without a model: the engine runs statements and gives what is known of questions that people
+// answered.
+func (a Asking) OpenWithout(ctx context.Context, getenv func(string) string, more ...texttosql.Option) (*Engine,
+	error) {
 	return a.open(ctx, getenv, []llm.Model{texttosql.NoModel}, more)
 }
 
-func (a Asking) open(ctx context.Context, getenv func(string) string, models []llm.Model, more []texttosql.Option) (*Engine, error) {
+func (a Asking) open(ctx context.Context, getenv func(string) string, models []llm.Model,
+	more []texttosql.Option) (*Engine, error) {
 	e := &Engine{Confirmed: &memory.VerifiedAnswers{}}
 	for _, m := range models {
 		e.Asked = append(e.Asked, llm.NameOf(m))
@@ -331,7 +341,8 @@ func (a Asking) open(ctx context.Context, getenv func(string) string, models []l
 	return e, nil
 }
 
-func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine, err error) {
+func build(ctx context.Context, opened *Opened, e *Engine, models []llm.Model, options []texttosql.Option) (_ *Engine,
+	err error) {
 	e.Opened = opened
 	e.Engine, err = texttosql.New(opened.Pool, models[0], append(options, texttosql.WithModels(models[1:]...))...)
 	if err == nil && opened.Scope != nil {
@@ -367,7 +378,8 @@ func (m Models) Open(getenv func(string) string, wrap ...llm.Middleware) (models
 		specs = []string{spec}
 	}
 	if len(specs) == 0 {
-		return nil, &UsageError{errors.New("no model is named: give --model or TEXTTOSQL_MODEL, as openai:gpt-4o-mini or ollama:qwen2.5-coder")}
+		return nil, &UsageError{errors.New("no model is named: give --model or TEXTTOSQL_MODEL, " +
+			"as openai:gpt-4o-mini or ollama:qwen2.5-coder")}
 	}
 	for _, spec := range specs {
 		m, err := providers.Model(spec, getenv)
@@ -421,7 +433,9 @@ func (a Asking) options(ctx context.Context, e *Engine, remembers *memory.Option
 		}
 	}
 	if a.Lessons != "" {
-		e.Lessons, err = openKept(ctx, e, "lessons", a.Lessons, func(file string) (*memory.Lessons, error) { return memory.OpenLessons(file) },
+		e.Lessons, err = openKept(ctx, e, "lessons", a.Lessons, func(file string) (*memory.Lessons, error) {
+			return memory.OpenLessons(file)
+		},
 			func(s *pgstore.Store) (*memory.Lessons, error) { return memory.LessonsOn(s.Lessons("lessons")) })
 		if err != nil {
 			return nil, err

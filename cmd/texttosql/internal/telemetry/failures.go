@@ -17,8 +17,9 @@ import (
 	"github.com/texttosql/texttosql/trace"
 )
 
-// Failures writes one line for each question that failed: its class, the status of the provider, what it cost, whose it was, its
-// conversation and its trace. No line has the question, a statement or the words of a provider. Next follows questions too; nil: nobody does.
+// Failures writes one line for each question that failed: its class, the status of the provider, what it cost, whose it
+// was, its conversation and its trace. No line has the question, a statement or the words of a provider. Next follows
+// questions too; nil: nobody does.
 type Failures struct {
 	Next texttosql.Telemetry
 	Log  *slog.Logger

@@ -20,11 +20,12 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// TestFailures: a question that fails leaves one line with class, status and trace, and neither the line nor a span has the words of the
-// provider or the question. The trace is the one that the request came with.
+// TestFailures: a question that fails leaves one line with class, status and trace, and neither the line nor a span has
+// the words of the provider or the question. The trace is the one that the request came with.
 func TestFailures(t *testing.T) {
 	refused := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401, Message: "organization org-SECRET has no key sk-abc"}
+		return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 401,
+			Message: "organization org-SECRET has no key sk-abc"}
 	})
 	db := testutil.Value(sql.Open("sqlite3", "file:failures?mode=memory&cache=shared"))(t)
 	defer db.Close()

@@ -14,9 +14,11 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 )
 
-// Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics behind guard, and a
-// line a request in log, without its query and its body, and with what was noted of it (httpserver.Note); nil: no line.
-func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Handler, ready func(context.Context) error, log *slog.Logger) http.Handler {
+// Watched puts around a handler what watches it: /healthz for everybody, which says "ok" once ready does, /metrics
+// behind guard, and a line a request in log, without its query and its body, and with what was noted of it
+// (httpserver.Note); nil: no line.
+func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Handler, ready func(context.Context) error,
+	log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
 	if t.page != nil {
@@ -31,7 +33,8 @@ func (t *Telemetry) Watched(next http.Handler, guard func(http.Handler) http.Han
 		}
 		io.WriteString(w, "ok\n")
 	})
-	traced := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // a question stands below the span of the proxy
+	// a question stands below the span of the proxy
+	traced := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 		mux.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -1,5 +1,5 @@
-// Package telemetry gives what the servers and conversations of the command do to OpenTelemetry, as the variables of the
-// environment say, and to those who watch a server: whether it works, its figures, and a line a request.
+// Package telemetry gives what the servers and conversations of the command do to OpenTelemetry, as the variables of
+// the environment say, and to those who watch a server: whether it works, its figures, and a line a request.
 package telemetry
 
 import (
@@ -31,7 +31,8 @@ import (
 	"github.com/texttosql/texttosql/otel"
 )
 
-// The variables that name a receiver of OTLP over HTTP. The exporters read the others of OpenTelemetry, such as headers, themselves.
+// The variables that name a receiver of OTLP over HTTP. The exporters read the others of OpenTelemetry, such as
+// headers, themselves.
 const (
 	Endpoint        = "OTEL_EXPORTER_OTLP_ENDPOINT" // "/v1/traces" and "/v1/metrics" are added
 	tracesEndpoint  = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -46,13 +47,16 @@ type Telemetry struct {
 	page    http.Handler // of the metrics; nil: none
 }
 
-// Start reads the variables. A server has a page of metrics also where no receiver is named. told gets the first failure of an export.
-func Start(ctx context.Context, getenv func(string) string, version string, server bool, told func(error)) (*Telemetry, error) {
+// Start reads the variables. A server has a page of metrics also where no receiver is named. told gets the first
+// failure of an export.
+func Start(ctx context.Context, getenv func(string) string, version string, server bool, told func(error)) (*Telemetry,
+	error) {
 	t := &Telemetry{version: version}
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return t, nil
 	}
-	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(semconv.ServiceName("texttosql"), semconv.ServiceVersion(version)),
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(semconv.ServiceName("texttosql"),
+		semconv.ServiceVersion(version)),
 		resource.WithFromEnv()) // OTEL_SERVICE_NAME is stronger
 	if err != nil {
 		return nil, err
@@ -108,8 +112,8 @@ func endpoint(getenv func(string) string, variable, path string) (string, error)
 	return at, nil
 }
 
-// Option has the questions of an engine followed, and a line written to log for each that failed. log may be nil; the option is nil
-// where nothing is to be sent or written.
+// Option has the questions of an engine followed, and a line written to log for each that failed. log may be nil; the
+// option is nil where nothing is to be sent or written.
 func (t *Telemetry) Option(dsn string, log *slog.Logger) (texttosql.Option, error) {
 	r, err := t.recorder(dsn)
 	switch {
@@ -161,8 +165,12 @@ func (t *Telemetry) Gauge(name, about string, value func() int) error {
 	if t.metrics == nil {
 		return nil
 	}
-	_, err := t.metrics.Meter("github.com/texttosql/texttosql/cmd/texttosql").Int64ObservableGauge(name, meter.WithDescription(about),
-		meter.WithInt64Callback(func(_ context.Context, o meter.Int64Observer) error { o.Observe(int64(value())); return nil }))
+	_, err := t.metrics.Meter("github.com/texttosql/texttosql/cmd/texttosql").Int64ObservableGauge(name,
+		meter.WithDescription(about),
+		meter.WithInt64Callback(func(_ context.Context, o meter.Int64Observer) error {
+			o.Observe(int64(value()))
+			return nil
+		}))
 	return err
 }
 

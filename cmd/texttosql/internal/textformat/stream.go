@@ -10,8 +10,8 @@ import (
 // streamRows is how many rows are written at a time.
 const streamRows = 256
 
-// Stream writes rows in the form in which encode writes a table, some hundred at a time, and closes them. between stands between
-// two rows, and end behind the last. Before the error of the rows those that came are written.
+// Stream writes rows in the form in which encode writes a table, some hundred at a time, and closes them. between
+// stands between two rows, and end behind the last. Before the error of the rows those that came are written.
 func Stream(w io.Writer, rows *result.Stream, between, end string, encode func(*result.Table) ([]byte, error)) error {
 	defer rows.Close()
 	part := &result.Table{Columns: rows.Columns, Types: rows.Types}

@@ -1,4 +1,5 @@
-// Package textformat writes tables in forms that package result does not have, and texts within the width of a terminal.
+// Package textformat writes tables in forms that package result does not have, and texts within the width of a
+// terminal.
 package textformat
 
 import (
@@ -42,10 +43,12 @@ const signs = "=+-@＝＋－＠﹦﹢﹣﹫"
 // numeric is a number that a spreadsheet reads as one. Its sign does not begin a formula.
 var numeric = regexp.MustCompile(`^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$`)
 
-// isFormula reports whether a spreadsheet may take a text for a formula. Some drop what cannot be seen in front of the sign.
+// isFormula reports whether a spreadsheet may take a text for a formula. Some drop what cannot be seen in front of the
+// sign.
 func isFormula(text string) bool {
 	seen := strings.TrimLeftFunc(text, func(r rune) bool {
-		return r == utf8.RuneError || unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
+		return r == utf8.RuneError || unicode.IsSpace(r) ||
+			unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 	})
 	first, _ := utf8.DecodeRuneInString(seen)
 	signed := seen != "" && strings.ContainsRune(signs, first) && !numeric.MatchString(text)

@@ -11,7 +11,8 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// writeTyped writes a table that fits with a line of types. Its columns are as wide as their types if the table fits then, too.
+// writeTyped writes a table that fits with a line of types. Its columns are as wide as their types if the table fits
+// then, too.
 func writeTyped(w io.Writer, t *result.Table, width int) error {
 	wide := *t
 	wide.Columns = nil
@@ -53,7 +54,8 @@ func typeLine(t *result.Table, rule string) string {
 	return strings.TrimRight(strings.Join(cells, " | "), " ") + "\n"
 }
 
-// typeName is the type of a column as the database names it; of a time bucket its grain; of one without a type the kind of its values.
+// typeName is the type of a column as the database names it; of a time bucket its grain; of one without a type the kind
+// of its values.
 func typeName(t *result.Table, column int) string {
 	var of result.Type
 	if column < len(t.Types) {
@@ -62,8 +64,8 @@ func typeName(t *result.Table, column int) string {
 	return cmp.Or(of.Grain, strings.ToLower(of.Name), string(of.Kind), string(KindOf(t.Rows, column)))
 }
 
-// KindOf is the kind of all values of a column to which the engine gives no type, such as count(*) on SQLite; "": they differ, or
-// all are NULL.
+// KindOf is the kind of all values of a column to which the engine gives no type, such as count(*) on SQLite; "": they
+// differ, or all are NULL.
 func KindOf(rows [][]any, column int) (kind result.Kind) {
 	for _, row := range rows {
 		var of result.Kind

@@ -14,8 +14,8 @@ import (
 // left stands in place of the columns that are left out.
 const left = "…"
 
-// Within writes a table for a terminal of width columns; 0: of any width. Where its columns do not fit even with short cells, those
-// in the middle are left out, and the last line says so, and with which words all can be had:
+// Within writes a table for a terminal of width columns; 0: of any width. Where its columns do not fit even with short
+// cells, those in the middle are left out, and the last line says so, and with which words all can be had:
 //
 //	(300 rows; 9 of 80 columns: --vertical or --csv has all)
 //
@@ -49,11 +49,13 @@ func Within(w io.Writer, t *result.Table, width int, all string, types bool) err
 	}
 	end := len(lines) - 2 // the number of rows
 	for i, line := range lines[:end] {
-		if line = strings.TrimSuffix(line, "\n"); first+last == 1 && utf8.RuneCountInString(line) > width { // one number, and wider
+		// one number, and wider
+		if line = strings.TrimSuffix(line, "\n"); first+last == 1 && utf8.RuneCountInString(line) > width {
 			lines[i] = string([]rune(line)[:width-1]) + left + "\n"
 		}
 	}
-	told := fmt.Sprintf("%s; %d of %d columns: %s)\n", strings.TrimSuffix(lines[end], ")\n"), first+last, len(t.Columns), all)
+	told := fmt.Sprintf("%s; %d of %d columns: %s)\n", strings.TrimSuffix(lines[end], ")\n"), first+last, len(t.Columns),
+		all)
 	_, err := io.WriteString(w, strings.Join(lines[:end], "")+Wrap(told, width))
 	return err
 }
@@ -75,7 +77,8 @@ func sum(widths []int) (n int) {
 	return n
 }
 
-// fitting is how many of the first and of the last columns fit beside a mark between them, by turns; at least the first one does.
+// fitting is how many of the first and of the last columns fit beside a mark between them, by turns; at least the first
+// one does.
 func fitting(widths []int, width int) (first, last int) {
 	room := width - len(" | ") - 1 - widths[0]
 	for first = 1; first+last < len(widths); {

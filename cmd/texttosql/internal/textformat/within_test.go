@@ -30,7 +30,8 @@ func wide(n, rows int) *result.Table {
 	return t
 }
 
-// TestWithin: a table that is too wide leaves columns out in the middle and says so; no line is wider than the terminal.
+// TestWithin: a table that is too wide leaves columns out in the middle and says so; no line is wider than the
+// terminal.
 func TestWithin(t *testing.T) {
 	var b strings.Builder
 	testutil.OK(t, Within(&b, wide(8, 2), 50, "--vertical or --csv has all", false))
@@ -42,12 +43,14 @@ func TestWithin(t *testing.T) {
 all)
 `, b.String())
 
-	huge := &result.Table{Columns: []string{"n", "m"}, Rows: [][]any{{result.Decimal(strings.Repeat("7", 58)), int64(1)}}, Truncated: true}
+	huge := &result.Table{Columns: []string{"n", "m"}, Rows: [][]any{{result.Decimal(strings.Repeat("7", 58)), int64(1)}},
+		Truncated: true}
 	for _, tt := range []struct {
 		why   string
 		table *result.Table
 	}{
-		{"eighty columns", wide(80, 300)}, {"two", wide(2, 1)}, {"one", wide(1, 1)}, {"no rows", wide(80, 0)}, {"no columns", &result.Table{}},
+		{"eighty columns", wide(80, 300)}, {"two", wide(2, 1)}, {"one", wide(1, 1)}, {"no rows", wide(80, 0)},
+		{"no columns", &result.Table{}},
 		{"a number that is wider than the terminal", huge},
 	} {
 		for _, width := range []int{20, 40, 80, 81, 200, 1000} {
@@ -73,8 +76,9 @@ all)
 
 // TestTypes: types stand under the names, as wide as there is room, also beside columns that are left out.
 func TestTypes(t *testing.T) {
-	table := &result.Table{Columns: []string{"id", "paid", "m", "count(*)"}, Types: []result.Type{{Name: "INTEGER", Kind: result.KindInt},
-		{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Grain: "month"}, {}},
+	table := &result.Table{Columns: []string{"id", "paid", "m", "count(*)"},
+		Types: []result.Type{{Name: "INTEGER", Kind: result.KindInt},
+			{Name: "numeric(10,2)", Kind: result.KindDecimal, Scale: 2}, {Grain: "month"}, {}},
 		Rows: [][]any{{int64(1), result.Decimal("7.50"), "2024-01", int64(3)}}}
 	for _, tt := range []struct {
 		why   string
@@ -154,7 +158,8 @@ func TestLayoutSQL(t *testing.T) {
 			"SELECT LEFT(name, 2), a IS DISTINCT FROM b, EXTRACT(YEAR FROM d) AS x\nFROM t"},
 		{"a text", "SELECT ' from where ', \"from\" FROM customers WHERE name = 'order by'",
 			"SELECT ' from where ', \"from\"\nFROM customers\nWHERE name = 'order by'"},
-		{"lines", "SELECT name,\n  id FROM customers WHERE id = 1 AND name = 'x'", "SELECT name,\n  id FROM customers WHERE id = 1 AND name = 'x'"},
+		{"lines", "SELECT name,\n  id FROM customers WHERE id = 1 AND name = 'x'",
+			"SELECT name,\n  id FROM customers WHERE id = 1 AND name = 'x'"},
 	} {
 		golden.Equal(t, tt.want, LayoutSQL(sqltext.SQLite(), tt.sql, 100), tt.why)
 		golden.Equal(t, tt.sql, LayoutSQL(sqltext.SQLite(), tt.sql, 0), tt.why)

@@ -7,8 +7,8 @@ import (
 	"github.com/texttosql/texttosql/sqltext"
 )
 
-// Wrap breaks the lines of a text at blanks so that they have at most width characters, words that are longer aside. Further lines
-// are indented as the first one is. 0 is no limit.
+// Wrap breaks the lines of a text at blanks so that they have at most width characters, words that are longer aside.
+// Further lines are indented as the first one is. 0 is no limit.
 func Wrap(text string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -59,14 +59,16 @@ func broken(pieces []string, indent string, width int) string {
 
 // clauses are the words that begin a line of a statement.
 var clauses = map[string]bool{
-	"SELECT": true, "FROM": true, "WHERE": true, "GROUP": true, "HAVING": true, "ORDER": true, "LIMIT": true, "WINDOW": true,
+	"SELECT": true, "FROM": true, "WHERE": true, "GROUP": true, "HAVING": true, "ORDER": true, "LIMIT": true,
+	"WINDOW":  true,
 	"QUALIFY": true, "UNION": true, "INTERSECT": true, "EXCEPT": true,
 	"JOIN": true, "INNER": true, "LEFT": true, "RIGHT": true, "FULL": true, "CROSS": true, "NATURAL": true,
 }
 
 // joined are the words after which a clause word goes on with its line: LEFT JOIN, IS DISTINCT FROM.
 var joined = map[string]bool{
-	"INNER": true, "LEFT": true, "RIGHT": true, "FULL": true, "CROSS": true, "NATURAL": true, "OUTER": true, "DISTINCT": true,
+	"INNER": true, "LEFT": true, "RIGHT": true, "FULL": true, "CROSS": true, "NATURAL": true, "OUTER": true,
+	"DISTINCT": true,
 }
 
 // calls are clause words that are something else before a parenthesis: LEFT(name, 2), WITHIN GROUP (…), * EXCEPT (…).

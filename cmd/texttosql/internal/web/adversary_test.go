@@ -14,8 +14,8 @@ import (
 	"github.com/texttosql/texttosql/session"
 )
 
-// TestCookieOfAnother: a program on another port of the host may set a cookie of the same name; it neither opens the page
-// nor locks out who has the right one.
+// TestCookieOfAnother: a program on another port of the host may set a cookie of the same name; it neither opens the
+// page nor locks out who has the right one.
 func TestCookieOfAnother(t *testing.T) {
 	s := open(t, func(c *Config) { c.Door.Token = "a token of the tests" })
 	own := &http.Cookie{Name: cookie, Value: s.server.pass()}
@@ -28,7 +28,8 @@ func TestCookieOfAnother(t *testing.T) {
 		{"the foreign one alone", []*http.Cookie{foreign}, 401},
 		{"the foreign one first", []*http.Cookie{foreign, own}, 200},
 		{"the foreign one last", []*http.Cookie{own, foreign}, 200},
-		{"the token itself is no cookie", []*http.Cookie{{Name: cookie, Value: strings.ReplaceAll(s.server.Door.Token, " ", "+")}}, 401},
+		{"the token itself is no cookie",
+			[]*http.Cookie{{Name: cookie, Value: strings.ReplaceAll(s.server.Door.Token, " ", "+")}}, 401},
 		{"an empty one", []*http.Cookie{{Name: cookie}}, 401},
 	} {
 		status, _ := s.do(t, "/api/conversations", nil, func(r *http.Request) {
@@ -42,18 +43,21 @@ func TestCookieOfAnother(t *testing.T) {
 	}
 }
 
-// TestAddressIsNoPath: what stands behind the # of a link that somebody sent is the id of a conversation, or nothing. The
-// page asks for no other address because of it.
+// TestAddressIsNoPath: what stands behind the # of a link that somebody sent is the id of a conversation, or nothing.
+// The page asks for no other address because of it.
 func TestAddressIsNoPath(t *testing.T) {
 	s := open(t, nil)
 	id := s.asked(t, "", "How many in the north?").ID
 	b := s.tab(t, desk, "/#c/"+strings.Repeat("0", 31))
 	for _, hash := range []string{
-		"../schema", "..%2fschema", "../login?", id + "/../../schema", id + "/events?", id + "%2Fcancel", id + "?x", strings.ToUpper(id), "%", "",
+		"../schema", "..%2fschema", "../login?", id + "/../../schema", id + "/events?", id + "%2Fcancel", id + "?x",
+		strings.ToUpper(id), "%", "",
 	} {
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-			"addEventListener('hashchange', () => { window.came = %q; }, {once: true}); location.hash = %[1]q; undefined", "c/"+hash)))
-		b.until(fmt.Sprintf("window.came === %q && document.body.innerText.includes('here is no such conversation')", "c/"+hash))
+			"addEventListener('hashchange', () => { window.came = %q; }, {once: true}); location.hash = %[1]q; undefined",
+			"c/"+hash)))
+		b.until(fmt.Sprintf("window.came === %q && document.body.innerText.includes('here is no such conversation')",
+			"c/"+hash))
 		asked := eval[[]string](b, "performance.getEntriesByType('resource').map((e) => e.name)")
 		for _, url := range asked {
 			if !strings.HasSuffix(url, "/api/conversations") && !strings.Contains(url, "favicon") {
@@ -108,8 +112,10 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestNothingBesideTheDoor(t *testing.T) {
 	s := open(t, func(c *Config) { c.Door.Token = "a token of the tests" })
 	for _, path := range []string{
-		"/api/schema", "/api//schema", "//api/schema", "/api/./schema", "/api/x/../schema", "/api/%73chema", "/API/schema", "/api/schema/", "/api/schema?x=/",
-		"/%61pi/schema", "/api%2fschema", "/x/../api/schema", "/api/login/../schema", "/trace/" + session.NewID() + "/0", "/index.html", "/page.js", "/.git/config",
+		"/api/schema", "/api//schema", "//api/schema", "/api/./schema", "/api/x/../schema", "/api/%73chema", "/API/schema",
+		"/api/schema/", "/api/schema?x=/",
+		"/%61pi/schema", "/api%2fschema", "/x/../api/schema", "/api/login/../schema", "/trace/" + session.NewID() + "/0",
+		"/index.html", "/page.js", "/.git/config",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"} {
 			req := testutil.Value(http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader("{}")))(t)
@@ -119,7 +125,8 @@ func TestNothingBesideTheDoor(t *testing.T) {
 			text, _ := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			said := fmt.Sprintf("%s %s: %d %.100s", method, path, resp.StatusCode, text)
-			if resp.StatusCode < 300 || strings.Contains(string(text), "sales") || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+			if resp.StatusCode < 300 || strings.Contains(string(text), "sales") ||
+				resp.Header.Get("Access-Control-Allow-Origin") != "" {
 				t.Error(said)
 			}
 		}

@@ -79,7 +79,8 @@ func savedID(p memory.Exemplar) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// schemaForCards is the schema that the tags of cards come from; nil where it cannot be read, since a card is whole without them.
+// schemaForCards is the schema that the tags of cards come from; nil where it cannot be read, since a card is whole
+// without them.
 func (s *Server) schemaForCards(ctx context.Context) *schema.Schema {
 	known, err := s.Engine.Schema(ctx)
 	if err != nil {
@@ -90,7 +91,8 @@ func (s *Server) schemaForCards(ctx context.Context) *schema.Schema {
 
 // savedCard is a saved answer with what its last run showed. Its tags are tables of the schema; nil: it has none.
 func (s *Server) savedCard(known *schema.Schema, p memory.Exemplar) card {
-	c := card{ID: savedID(p), Question: visible(words.Short(words.Line(p.Question), 500)), SQL: p.SQL, By: visible(p.By), At: p.At}
+	c := card{ID: savedID(p), Question: visible(words.Short(words.Line(p.Question), 500)), SQL: p.SQL, By: visible(p.By),
+		At: p.At}
 	if s.DB != nil && known != nil {
 		for _, t := range tablesOf(s.DB.Language().Text.Parse(p.SQL), known) {
 			c.Tags = append(c.Tags, visible(t.Name))
@@ -179,7 +181,8 @@ func (s *Server) removeSaved(w http.ResponseWriter, r *http.Request) {
 	s.done(w, r.PathValue("id"), err)
 }
 
-// savedFile is the permanent address of a saved answer: /saved/ID.csv or .json has all of its rows, as the visitor may read them.
+// savedFile is the permanent address of a saved answer: /saved/ID.csv or .json has all of its rows, as the visitor may
+// read them.
 func (s *Server) savedFile(w http.ResponseWriter, r *http.Request) {
 	id, form, _ := strings.Cut(r.PathValue("file"), ".")
 	p, err := s.savedPair(id)
@@ -203,8 +206,8 @@ func (s *Server) savedFile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// confirmedBy is who confirmed a bare statement, "" where nobody said; the visitor is "you". A record may be of another machine, so
-// what this one does not know stays confirmed until it is removed here.
+// confirmedBy is who confirmed a bare statement, "" where nobody said; the visitor is "you". A record may be of another
+// machine, so what this one does not know stays confirmed until it is removed here.
 func (s *Server) confirmedBy(pairs []memory.Exemplar, sql string) (who string, confirmed bool) {
 	confirmed = !s.Confirmed.Removed(s.Engine.ScopeKey(), sql)
 	for _, p := range slices.Backward(pairs) {

@@ -12,7 +12,8 @@ import (
 	"github.com/texttosql/texttosql/memory"
 )
 
-// TestBoard: an answer that a person found right names that person, is saved, and is given again without a call of a model.
+// TestBoard: an answer that a person found right names that person, is saved, and is given again without a call of a
+// model.
 func TestBoard(t *testing.T) {
 	s := open(t, func(c *Config) { c.Who = "ann" })
 	c := s.asked(t, "", "How many in the north?")
@@ -22,7 +23,8 @@ func TestBoard(t *testing.T) {
 	}
 	before := s.model.called()
 	again := s.asked(t, "", "How many in the north?")
-	if a := again.Turns[0].Answer; s.model.called() != before || a == nil || len(a.Grounds) != 1 || a.Grounds[0].Params["p1"] != "North" {
+	if a := again.Turns[0].Answer; s.model.called() != before || a == nil || len(a.Grounds) != 1 ||
+		a.Grounds[0].Params["p1"] != "North" {
 		t.Errorf("%d calls, %+v", s.model.called()-before, again.Turns[0])
 	}
 	b := s.tab(t, desk, "/#saved")
@@ -55,10 +57,12 @@ func TestWithoutModel(t *testing.T) {
 	s := open(t, nil)
 	s.end()
 	s.start(t, func(c *Config) {
-		c.Engine = testutil.Value(texttosql.New(s.db, texttosql.NoModel, texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed})))(t)
+		c.Engine = testutil.Value(texttosql.New(s.db, texttosql.NoModel,
+			texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed})))(t)
 		c.NoModel = true
 	})
-	if status, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil); status != http.StatusNotImplemented {
+	if status, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"},
+		nil); status != http.StatusNotImplemented {
 		t.Error(status, r)
 	}
 	b := s.tab(t, desk, "/")

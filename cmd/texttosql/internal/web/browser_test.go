@@ -72,7 +72,8 @@ func (s *shop) tab(t *testing.T, l look, path string) *tab {
 		t.Skip(err)
 	}
 	browser.once.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+			chromedp.DisableGPU,
 			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-GB"))
 		allocated, end := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, cancel := chromedp.NewContext(allocated)
@@ -109,8 +110,10 @@ func (b *tab) prepare(l look) {
 		scheme = "dark"
 	}
 	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher})
-		_, merr := cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: 900, DeviceScaleFactor: 1})
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher})
+		_, merr := cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: 900, DeviceScaleFactor: 1})
 		_, cerr := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 		return errors.Join(err, merr, cerr)
@@ -137,8 +140,10 @@ func eval[T any](b *tab, expression string) T {
 // until waits until an expression of the page holds.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
-		b.t.Fatalf("never: %s: %v\nrefused: %v\nthe page shows:\n%s", expression, err, eval[[]string](b, "refused"), eval[string](b, "document.body.innerText"))
+	if _, err := chromedp.Run(b.ctx,
+		chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+		b.t.Fatalf("never: %s: %v\nrefused: %v\nthe page shows:\n%s", expression, err, eval[[]string](b, "refused"),
+			eval[string](b, "document.body.innerText"))
 	}
 }
 
@@ -157,7 +162,8 @@ func (b *tab) clean() {
 	if ran := eval[int](b, "window.ran"); ran != 0 {
 		b.t.Errorf("text %d ran", ran)
 	}
-	if n := eval[int](b, "document.querySelectorAll('img, script, iframe, object, embed, link, base, u, i, [onclick], [onerror], [style]').length"); n != 4 {
+	if n := eval[int](b, "document.querySelectorAll('img, script, iframe, object, embed, link, base, u, i, [onclick], "+
+		"[onerror], [style]').length"); n != 4 {
 		b.t.Errorf("%d elements came from texts", n-4) // the page has three scripts and a link to its icon
 	}
 }
@@ -186,7 +192,8 @@ func (b *tab) goTo(name string) {
 		b.keys(kb.Tab)
 		at := eval[string](b, focused)
 		if seen = append(seen, at); strings.TrimSpace(at) == name {
-			if !eval[bool](b, `document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle !== 'none'`) {
+			if !eval[bool](b,
+				`document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle !== 'none'`) {
 				b.t.Errorf("the focus on %q is not visible", name)
 			}
 			return

@@ -28,12 +28,14 @@ func TestChoice(t *testing.T) {
 		t.Error("the rows were not read again")
 	}
 	c = s.say(t, c.ID, "choose", map[string]any{"option": "r1"})
-	if a := c.Turns[1].Answer; c.State != answered || a.SQL != "SELECT max(amount) FROM sales" || *a.Rows.Rows[0][0] != "210" || a.Confidence != 1 {
+	if a := c.Turns[1].Answer; c.State != answered || a.SQL != "SELECT max(amount) FROM sales" ||
+		*a.Rows.Rows[0][0] != "210" || a.Confidence != 1 {
 		t.Errorf("%+v", c)
 	}
 	s.end()
 	s.start(t, nil)
-	if c = s.say(t, c.ID, "resume", map[string]any{}); *c.Turns[1].Answer.Rows.Rows[0][0] != "210" || s.model.called() != before {
+	if c = s.say(t, c.ID, "resume", map[string]any{}); *c.Turns[1].Answer.Rows.Rows[0][0] != "210" ||
+		s.model.called() != before {
 		t.Errorf("%+v after %d calls", c.Turns[1].Answer, s.model.called()-before)
 	}
 }
@@ -44,16 +46,19 @@ func TestTableChoice(t *testing.T) {
 	rec := session.New(session.NewID(), time.Now())
 	rec.State = session.AwaitingCorrection
 	rec.Turns = []session.Turn{{Kind: dialogue.TurnQuestion, Text: "How many in the north?"}}
-	rec.Pending = &session.QuestionError{Kind: dialogue.KindTable, Message: "which table is meant?", Options: []session.Option{
-		{ID: "t1", Label: "sales: <b>what was sold</b>", Table: &schema.TableName{Name: "sales"}},
-		{ID: "t2", Label: "clerks\u202e", Table: &schema.TableName{Name: "clerks"}},
-	}}
+	rec.Pending = &session.QuestionError{Kind: dialogue.KindTable, Message: "which table is meant?",
+		Options: []session.Option{
+			{ID: "t1", Label: "sales: <b>what was sold</b>", Table: &schema.TableName{Name: "sales"}},
+			{ID: "t2", Label: "clerks\u202e", Table: &schema.TableName{Name: "clerks"}},
+		}}
 	testutil.OK(t, s.store.Save(t.Context(), rec))
 	q := s.view(t, rec.ID).Turns[0].Question
-	if q == nil || q.Message != "which table is meant?" || q.Options[1].Label != "clerks⟨U+202E⟩" || q.Options[0].SQL != "" {
+	if q == nil || q.Message != "which table is meant?" || q.Options[1].Label != "clerks⟨U+202E⟩" ||
+		q.Options[0].SQL != "" {
 		t.Fatalf("%+v", q)
 	}
-	if status, refused := s.do(t, "/api/conversations/"+rec.ID+"/choose", map[string]any{"option": "t3"}, nil); status != 422 || refused["code"] != "input" {
+	if status, refused := s.do(t, "/api/conversations/"+rec.ID+"/choose", map[string]any{"option": "t3"},
+		nil); status != 422 || refused["code"] != "input" {
 		t.Error(status, refused)
 	}
 	c := s.say(t, rec.ID, "choose", map[string]any{"option": "t1"})

@@ -62,8 +62,8 @@ func (s *Server) run(ctx context.Context, id string, do call) (string, error) {
 	return id, err
 }
 
-// saves tells of the records that a store has saved. Behind the first it waits in the line of the server: what the user did is
-// kept by then.
+// saves tells of the records that a store has saved. Behind the first it waits in the line of the server: what the user
+// did is kept by then.
 type saves struct {
 	session.Store
 	server *Server
@@ -85,7 +85,8 @@ func (s *saves) Save(ctx context.Context, r session.Record) error {
 		}
 		if leave, err := s.server.enter(s.within, r.ID); err == nil {
 			s.leave = leave
-		} else if !errors.Is(err, context.Canceled) { // the line is too long: the question is stopped, and can be asked to go on
+			// the line is too long: the question is stopped, and can be asked to go on
+		} else if !errors.Is(err, context.Canceled) {
 			s.server.cancel(r.ID)
 		}
 	})

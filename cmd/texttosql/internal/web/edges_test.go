@@ -16,8 +16,10 @@ func TestNumbersAtTheEdge(t *testing.T) {
 	id := s.asked(t, "", "What was sold each day?").ID
 	for path, want := range map[string]int{
 		"/rows/0": 200, "/rows/0?sort=1&from=2": 200, "/rows/0?from=99": 200, "/rows/0?sort=": 200,
-		"/rows/88888888888888888888": 404, "/rows/-88888888888888888888": 404, "/rows/1e3": 404, "/rows/0x0": 404, "/rows/-1": 404, "/rows/7": 404,
-		"/rows/0?sort=88888888888888888888": 404, "/rows/0?from=88888888888888888888": 404, "/rows/0?from=x": 404, "/rows/0?sort=1.5": 404,
+		"/rows/88888888888888888888": 404, "/rows/-88888888888888888888": 404, "/rows/1e3": 404, "/rows/0x0": 404,
+		"/rows/-1": 404, "/rows/7": 404,
+		"/rows/0?sort=88888888888888888888": 404, "/rows/0?from=88888888888888888888": 404, "/rows/0?from=x": 404,
+		"/rows/0?sort=1.5": 404,
 	} {
 		if status, got := s.do(t, "/api/conversations/"+id+path, nil, nil); status != want {
 			t.Errorf("%s: %d %v, want %d", path, status, got, want)

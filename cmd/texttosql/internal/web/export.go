@@ -21,8 +21,8 @@ import (
 // maxName bounds the part of a file's name that is the question, in characters.
 const maxName = 60
 
-// save sends the rows as a file: all rows, read anew where v has the first ones alone; what is ordered or searched with those that v
-// has, and then the name says how many.
+// save sends the rows as a file: all rows, read anew where v has the first ones alone; what is ordered or searched with
+// those that v has, and then the name says how many.
 func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view, write func(io.Writer) error) {
 	q := r.URL.Query()
 	as := q.Get("form")
@@ -62,7 +62,8 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 func sendFile(w http.ResponseWriter, name, form string) {
 	name += "." + form
 	w.Header().Set("Content-Type", kinds[form])
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q; filename*=UTF-8''%s", ascii(name), escaped(name)))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q; filename*=UTF-8''%s", ascii(name),
+		escaped(name)))
 	if form == "csv" {
 		io.WriteString(w, textformat.BOM)
 	}
@@ -91,15 +92,18 @@ var streamed = map[string]func(io.Writer, *result.Stream) error{
 		})
 	},
 	"json": func(w io.Writer, rows *result.Stream) error {
-		return textformat.Stream(w, rows, ",", "]}", func(t *result.Table) ([]byte, error) { return t.Shown().JSON(result.JSONOptions{}), nil })
+		return textformat.Stream(w, rows, ",", "]}", func(t *result.Table) ([]byte, error) {
+			return t.Shown().JSON(result.JSONOptions{}), nil
+		})
 	},
 	"xlsx": xlsx.Write,
 }
 
 // kinds are the types of the forms in which the page gives rows.
 var kinds = map[string]string{
-	"csv": "text/csv; charset=utf-8", "json": "application/json", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-	"md": "text/plain; charset=utf-8", "tsv": "text/plain; charset=utf-8",
+	"csv": "text/csv; charset=utf-8", "json": "application/json",
+	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	"md":   "text/plain; charset=utf-8", "tsv": "text/plain; charset=utf-8",
 }
 
 // statementOf is the SQL of a turn; "": it has none.
@@ -125,7 +129,9 @@ func fileName(rec session.Record, turn int) string {
 		if t.Kind != dialogue.TurnQuestion && t.Kind != dialogue.TurnFollowUp {
 			continue
 		}
-		words := strings.FieldsFunc(strings.ToLower(t.Text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+		words := strings.FieldsFunc(strings.ToLower(t.Text), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+		})
 		name := []rune(strings.Join(words, "-"))
 		if len(name) > maxName {
 			name = name[:maxName]

@@ -44,7 +44,8 @@ var replies = map[string][]string{
 	"How much did each region?": {"SELECT region, sum(amount) AS amount FROM sales GROUP BY region ORDER BY 2 DESC"},
 	"Who are the clerks?":       {`SELECT name, town FROM clerks`},
 	"Which sale was the largest?": {"SELECT max(amount) FROM sales",
-		"SELECT day FROM sales ORDER BY amount DESC LIMIT 1", "SELECT region, amount FROM sales ORDER BY amount DESC LIMIT 1"},
+		"SELECT day FROM sales ORDER BY amount DESC LIMIT 1",
+		"SELECT region, amount FROM sales ORDER BY amount DESC LIMIT 1"},
 	"How many in the north?": {"SELECT count(*) FROM sales WHERE region = 'North'"},
 	"And in the south?":      {"SELECT count(*) FROM sales WHERE region = 'South'"},
 	"only those of clerk 1":  {"SELECT count(*) FROM sales WHERE region = 'South' AND clerk_id = 1"},
@@ -157,11 +158,14 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	s.store = testutil.Value(session.OpenFiles(filepath.Join(s.dir, "sessions")))(t)
 	s.confirmed = testutil.Value(memory.OpenVerifiedAnswers(filepath.Join(s.dir, "confirmed.jsonl")))(t)
 	told := &Progress{}
-	engine := testutil.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithDialect(s.dialect), texttosql.WithSamples(3),
+	engine := testutil.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithDialect(s.dialect),
+		texttosql.WithSamples(3),
 		texttosql.WithClarifyBelow(0.6),
-		texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}), texttosql.WithProgress(told.Tell)))(t)
+		texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}),
+		texttosql.WithProgress(told.Tell)))(t)
 	access := testutil.Value(exec.New(s.db, s.dialect, exec.Config{}))(t)
-	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told, Database: "market"}
+	config := Config{Engine: engine, DB: access, Store: s.store, Confirmed: s.confirmed, Progress: told,
+		Database: "market"}
 	if change != nil {
 		change(&config)
 	}

@@ -46,7 +46,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		Asks          bool    `json:"asks"` // there is a model to ask
 		Who           string  `json:"who,omitempty"`
 		Scope         string  `json:"scope,omitempty"` // whose rows
-	}{Title: s.Title, Database: s.Database, Conversations: []entry{}, Asks: !s.NoModel, Who: visible(s.Who), Scope: visible(s.Engine.ScopeKey())}
+	}{Title: s.Title, Database: s.Database, Conversations: []entry{}, Asks: !s.NoModel, Who: visible(s.Who),
+		Scope: visible(s.Engine.ScopeKey())}
 	if s.DB != nil {
 		out.Engine = s.DB.Language().Name
 	}
@@ -54,7 +55,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		if find != "" {
 			break
 		}
-		out.Conversations = append(out.Conversations, entry{ID: b.ID, Title: "A conversation that cannot be read", State: "broken"})
+		out.Conversations = append(out.Conversations, entry{ID: b.ID, Title: "A conversation that cannot be read",
+			State: "broken"})
 	}
 	for _, one := range all {
 		if !strings.Contains(strings.ToLower(one.Title+"\n"+one.Question), find) {
@@ -69,7 +71,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		if title == "" {
 			title = one.Question
 		}
-		out.Conversations = append(out.Conversations, entry{one.ID, visible(words.Short(words.Line(title), 200)), state, one.Updated})
+		out.Conversations = append(out.Conversations, entry{one.ID, visible(words.Short(words.Line(title), 200)), state,
+			one.Updated})
 	}
 	answer(w, http.StatusOK, out)
 }
@@ -137,7 +140,8 @@ func (s *Server) done(w http.ResponseWriter, id string, err error) {
 }
 
 // rewrite changes a record on which nobody works, a new one for the id "", and returns it.
-func (s *Server) rewrite(ctx context.Context, id string, f func(context.Context, *session.Record) error) (rec session.Record, err error) {
+func (s *Server) rewrite(ctx context.Context, id string,
+	f func(context.Context, *session.Record) error) (rec session.Record, err error) {
 	isNew := id == ""
 	if rec = session.New(session.NewID(), time.Now()); !isNew {
 		rec.ID = id
@@ -168,8 +172,8 @@ func (s *Server) rewrite(ctx context.Context, id string, f func(context.Context,
 	return rec, err
 }
 
-// rephrase puts other words in the place of a question that was stopped or has no answer, and takes back what was said about
-// it.
+// rephrase puts other words in the place of a question that was stopped or has no answer, and takes back what was said
+// about it.
 func (s *Server) rephrase(ctx context.Context, id, question string) error {
 	_, err := s.rewrite(ctx, id, func(_ context.Context, rec *session.Record) error {
 		i := rec.Turn()

@@ -20,10 +20,12 @@ func TestLocal(t *testing.T) {
 	id := s.asked(t, "", "How many in the north?").ID
 	rows := &result.Table{
 		Columns: []string{"amount", "n", "customer_id", "at", "day", "note"},
-		Types: []result.Type{{Kind: result.KindDecimal, Scale: 2}, {Kind: result.KindInt}, {Kind: result.KindInt}, {Kind: result.KindInstant},
+		Types: []result.Type{{Kind: result.KindDecimal, Scale: 2}, {Kind: result.KindInt}, {Kind: result.KindInt},
+			{Kind: result.KindInstant},
 			{Kind: result.KindDate}, {Kind: result.KindText}},
 		Rows: [][]any{
-			{result.Decimal("123456789012345678901.25"), int64(-1234567), int64(1234567), "2026-07-01 10:00:00+02:00", "2026-07-01", "1,234.5"},
+			{result.Decimal("123456789012345678901.25"), int64(-1234567), int64(1234567), "2026-07-01 10:00:00+02:00",
+				"2026-07-01", "1,234.5"},
 			{result.Decimal("2263737.50"), int64(12), int64(7), "2026-01-01 23:30:15Z", "2026-01-01", "x"},
 		},
 	}
@@ -42,12 +44,14 @@ func TestLocal(t *testing.T) {
 		b := s.tab(t, look{1280, false}, "/")
 		b.run(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 			_, lerr := cdp.Call(ctx, tab, emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: test.language})
-			_, zerr := cdp.Call(ctx, tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: test.zone})
+			_, zerr := cdp.Call(ctx, tab, emulation.SetTimezoneOverride,
+				emulation.SetTimezoneOverrideParams{TimezoneID: test.zone})
 			return errors.Join(lerr, zerr)
 		}))
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q; undefined", "c/"+id)))
 		b.until("document.querySelectorAll('tbody tr').length === 2")
-		got := eval[[][]string](b, "[...document.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+		got := eval[[][]string](b, "[...document.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => "+
+			"c.textContent))")
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s in %s (-want +got):\n%s", test.language, test.zone, diff)
 		}

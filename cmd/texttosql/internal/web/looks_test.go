@@ -41,7 +41,8 @@ const wide = `(() => document.documentElement.scrollWidth <= innerWidth ? [] : [
 // With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
 func TestLooks(t *testing.T) {
 	s := open(t, nil)
-	testutil.Value(s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank (a_column_that_does_so_too_and_even_longer INT)"))(t)
+	testutil.Value(s.db.Exec("CREATE TABLE a_table_with_a_name_that_goes_on_and_on_without_any_blank " +
+		"(a_column_that_does_so_too_and_even_longer INT)"))(t)
 	line, bars := s.asked(t, "", "What was sold each day?").ID, s.asked(t, "", "How much did each region?").ID
 	asked := s.asked(t, "", "Which sale was the largest?").ID
 	none := s.asked(t, "", "What is the weather?").ID
@@ -58,26 +59,32 @@ func TestLooks(t *testing.T) {
 			name, at, shows string
 			charts          int
 		}{
-			{"empty", "", "Your question", 0}, {"line", "c/" + line, "amount by day", 1}, {"bars", "c/" + bars, "amount by region", 1},
-			{"choice", "c/" + asked, "This one", 0}, {"error", "c/" + none, "Try again", 0}, {"asking", "c/" + busy, "Asking the model", 0},
-			{"one", "c/" + one, "Why?", 0}, {"hostile", "c/" + hostile, "head</u>", 0}, {"schema", "schema", "goes_on_and_on", 0},
+			{"empty", "", "Your question", 0}, {"line", "c/" + line, "amount by day", 1},
+			{"bars", "c/" + bars, "amount by region", 1},
+			{"choice", "c/" + asked, "This one", 0}, {"error", "c/" + none, "Try again", 0},
+			{"asking", "c/" + busy, "Asking the model", 0},
+			{"one", "c/" + one, "Why?", 0}, {"hostile", "c/" + hostile, "head</u>", 0},
+			{"schema", "schema", "goes_on_and_on", 0},
 			{"missing", "c/" + strings.Repeat("0", 32), "no such conversation", 0},
 		} {
 			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = %q; undefined", state.at)))
 			b.shows(state.shows)
-			b.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('#turns details, #actions details').forEach((d) => d.open = true); undefined"))
+			b.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('#turns details, #actions details').forEach((d) " +
+				"=> d.open = true); undefined"))
 			for what, list := range map[string]string{"too pale": pale, "too wide": wide} {
 				if found := eval[[]string](b, list); len(found) > 0 {
 					t.Errorf("%s, %s: %s: %q", name, state.name, what, found)
 				}
 			}
-			if n := eval[int](b, "[...document.querySelectorAll('figure svg')].filter((f) => f.checkVisibility()).length"); n != state.charts {
+			if n := eval[int](b,
+				"[...document.querySelectorAll('figure svg')].filter((f) => f.checkVisibility()).length"); n != state.charts {
 				t.Errorf("%s, %s: %d charts, want %d", name, state.name, n, state.charts)
 			}
 			b.named(name + ", " + state.name)
 			b.picture(name + "-" + state.name)
 		}
-		if back := eval[string](b, "getComputedStyle(document.body).backgroundColor"); (back == "rgb(255, 255, 255)") == l.dark {
+		if back := eval[string](b,
+			"getComputedStyle(document.body).backgroundColor"); (back == "rgb(255, 255, 255)") == l.dark {
 			t.Errorf("%s: the background is %s", name, back)
 		}
 		b.clean()
@@ -107,19 +114,25 @@ func (b *tab) named(where string) {
 		role := text(n.Role)
 		count[role]++
 		switch role {
-		case "button", "link", "textbox", "combobox", "navigation", "region", "article", "image", "columnheader", "rowheader", "heading", "DisclosureTriangle":
+		case "button", "link", "textbox", "combobox", "navigation", "region", "article", "image", "columnheader", "rowheader",
+			"heading", "DisclosureTriangle":
 			if strings.TrimSpace(text(n.Name)) == "" {
 				b.t.Errorf("%s: a %s without a name", where, role)
 			}
 		}
 	}
-	if n := eval[int](b, "[...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).length"); count["region"] < n || count["table"] < n {
-		b.t.Errorf("%s: %d tables in %d regions, want %d", where, count["table"], count["region"], n) // a region without a name is none
+	if n := eval[int](b,
+		"[...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).length"); count["region"] < n ||
+		count["table"] < n {
+		// a region without a name is none
+		b.t.Errorf("%s: %d tables in %d regions, want %d", where, count["table"], count["region"], n)
 	}
-	if n := eval[int](b, "[...document.querySelectorAll('input, select, textarea')].filter((e) => e.checkVisibility() && !e.labels.length).length"); n > 0 {
+	if n := eval[int](b, "[...document.querySelectorAll('input, select, textarea')].filter((e) => e.checkVisibility() "+
+		"&& !e.labels.length).length"); n > 0 {
 		b.t.Errorf("%s: %d fields without a label", where, n)
 	}
-	if count["main"] != 1 || count["banner"] != 1 || count["navigation"] != 2 || count["status"] != 1 || count["heading"] == 0 {
+	if count["main"] != 1 || count["banner"] != 1 || count["navigation"] != 2 || count["status"] != 1 ||
+		count["heading"] == 0 {
 		b.t.Errorf("%s: landmarks: %v", where, count)
 	}
 }

@@ -170,9 +170,11 @@ func (s *Server) stopped(err error, traced bool) *trouble {
 	f := failure.Of(err)
 	switch f.Class {
 	case failure.Key, failure.Config, failure.Provider: // the log of the program has why
-		return &trouble{Error: unavailable, Class: f.Class, Final: f.Class == failure.Key || f.Class == failure.Config, Trace: traced}
+		return &trouble{Error: unavailable, Class: f.Class, Final: f.Class == failure.Key || f.Class == failure.Config,
+			Trace: traced}
 	}
-	return &trouble{Error: s.clean(f.Message), Advice: advice(s.clean(forVisitors(f.Advice))), Class: f.Class, Trace: traced}
+	return &trouble{Error: s.clean(f.Message), Advice: advice(s.clean(forVisitors(f.Advice))), Class: f.Class,
+		Trace: traced}
 }
 
 // unavailable is what a visitor reads of a failure that only the operator can mend.
@@ -233,7 +235,8 @@ func (s *Server) explain(res *texttosql.Result) details {
 	}
 	d.Cost = fmt.Sprintf("%.2f s", res.Trace.Duration().Seconds())
 	if u := res.Usage; u.Calls > 0 {
-		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"), words.Thousands(u.PromptTokens+u.CompletionTokens), d.Cost)
+		d.Cost = fmt.Sprintf("%s, %s tokens, %s", counted(u.Calls, "model call"),
+			words.Thousands(u.PromptTokens+u.CompletionTokens), d.Cost)
 	}
 	return d
 }
@@ -247,7 +250,8 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 	turn, err := place(r.PathValue("turn"))
 	known := s.seen.get(memoKey{r.PathValue("id"), turn})
 	if err != nil || known == nil || known.result == nil {
-		answer(w, http.StatusNotFound, problem{"missing", "how this answer was found is known to the program that found it, and no longer to this one"})
+		answer(w, http.StatusNotFound,
+			problem{"missing", "how this answer was found is known to the program that found it, and no longer to this one"})
 		return
 	}
 	shownErr := known.err
@@ -265,7 +269,8 @@ func (s *Server) trace(w http.ResponseWriter, r *http.Request) {
 	if s.Hide != nil {
 		body = shownText.ReplaceAllStringFunc(body, s.Hide)
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+hash([]byte(style))+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+hash([]byte(style))+
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	io.WriteString(w, head+"</style>"+body)
 }

@@ -17,8 +17,8 @@ import (
 // maxNext is how many questions are offered behind an answer.
 const maxNext = 3
 
-// next makes questions that may come behind an answer, of its statement and the schema alone: the same by month and by a category
-// that its tables have and it does not use, and what share of the whole each group has.
+// next makes questions that may come behind an answer, of its statement and the schema alone: the same by month and by
+// a category that its tables have and it does not use, and what share of the whole each group has.
 func (s *Server) next(res *texttosql.Result) (all []string) {
 	if s.DB == nil || res.SQL == "" || res.Rows == nil {
 		return nil
@@ -71,13 +71,17 @@ var shared = regexp.MustCompile(`\b(share|percent\w*|part|proportion)\b|%`)
 
 // addsUp reports whether the values of groups are parts of a whole: all of them are sums or counts.
 func addsUp(aggregates []string) bool {
-	return len(aggregates) > 0 && !slices.ContainsFunc(aggregates, func(name string) bool { return name != "SUM" && name != "COUNT" && name != "TOTAL" })
+	return len(aggregates) > 0 && !slices.ContainsFunc(aggregates, func(name string) bool {
+		return name != "SUM" && name != "COUNT" && name != "TOTAL"
+	})
 }
 
 // tablesOf are the tables that a statement reads.
 func tablesOf(statement *sqltext.Statement, known *schema.Schema) (read []schema.Table) {
 	for _, t := range known.Tables {
-		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool { return strings.EqualFold(r.Name, t.Name) }) {
+		if slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool {
+			return strings.EqualFold(r.Name, t.Name)
+		}) {
 			read = append(read, t)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestOwnPage: a statement of one's own without a question, after a refusal and after a cancel; it survives a kill, and its
-// link opens it.
+// TestOwnPage: a statement of one's own without a question, after a refusal and after a cancel; it survives a kill, and
+// its link opens it.
 func TestOwnPage(t *testing.T) {
 	s := open(t, nil)
 	b := s.tab(t, desk, "/")
@@ -68,12 +68,15 @@ func TestOwnPage(t *testing.T) {
 	s.killed(t)
 	b.shows("The server does not answer")
 	s.start(t, nil)
-	b.until("document.getElementById('lost').hidden && [...document.querySelectorAll('button')].some((e) => e.innerText === 'Show the rows') && " +
+	b.until("document.getElementById('lost').hidden && [...document.querySelectorAll('button')].some((e) => e.innerText " +
+		"=== 'Show the rows') && " +
 		"document.querySelector('article:last-child h3.one')?.innerText === '2'")
-	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Show the rows').click(); undefined"))
+	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Show " +
+		"the rows').click(); undefined"))
 	b.until("document.querySelectorAll('article')[0]?.querySelectorAll('tbody tr').length === 4")
 
-	b.run(chromedp.Evaluate[chromedp.Void]("navigator.clipboard.writeText = async (text) => { window.copied = text; }; undefined"))
+	b.run(chromedp.Evaluate[chromedp.Void]("navigator.clipboard.writeText = async (text) => { window.copied = text; }; " +
+		"undefined"))
 	b.click("Copy")
 	b.click("Copy link")
 	b.shows("Copied")
@@ -83,7 +86,8 @@ func TestOwnPage(t *testing.T) {
 	}
 	other := b.beside(desk, link)
 	other.at("Your own statement")
-	other.until("document.querySelectorAll('article').length === 5 && document.activeElement.closest('article')?.dataset.place === '0'")
+	other.until("document.querySelectorAll('article').length === 5 && " +
+		"document.activeElement.closest('article')?.dataset.place === '0'")
 	b.clean()
 }
 
@@ -94,7 +98,8 @@ func TestChartOfCategories(t *testing.T) {
 	for name, l := range map[string]look{"": {1280, false}, "-phone-dark": {390, true}} {
 		b := s.tab(t, l, "/#c/"+id)
 		b.shows("revenue by month and status")
-		b.until("document.querySelectorAll('figure .legend li').length === 3 && document.querySelectorAll('figure .curve').length === 6")
+		b.until("document.querySelectorAll('figure .legend li').length === 3 && document.querySelectorAll('figure " +
+			".curve').length === 6")
 		b.axe("categories" + name)
 		if pale := eval[[]string](b, pale); len(pale) > 0 {
 			t.Errorf("too pale: %q", pale)
@@ -111,7 +116,8 @@ func TestChartOfCategories(t *testing.T) {
 				colors[color.RGBAModel.Convert(picture.At(x, y))]++
 			}
 		}
-		for _, want := range map[bool][]color.RGBA{false: {{0x24, 0x57, 0xd6, 255}, {0xb3, 0x54, 0x1e, 255}, {255, 255, 255, 255}},
+		for _, want := range map[bool][]color.RGBA{false: {{0x24, 0x57, 0xd6, 255}, {0xb3, 0x54, 0x1e, 255},
+			{255, 255, 255, 255}},
 			true: {{0x7e, 0xa2, 0xff, 255}, {0xf0, 0xa0, 0x60, 255}, {0x14, 0x16, 0x1a, 255}}}[l.dark] {
 			if colors[want] < 100 {
 				t.Errorf("%v has %d points of %v", want, colors[want], picture.Bounds())
@@ -128,8 +134,8 @@ func TestChartOfCategories(t *testing.T) {
 	}
 }
 
-// TestPrint: on paper an answer has its question, chart, rows and statement, and nothing that is pressed; its rows are not cut,
-// and its colours are those of paper.
+// TestPrint: on paper an answer has its question, chart, rows and statement, and nothing that is pressed; its rows are
+// not cut, and its colours are those of paper.
 func TestPrint(t *testing.T) {
 	s := openWith(t, store, nil)
 	id := s.asked(t, "", "What was the revenue by month in 2025?").ID
@@ -140,7 +146,8 @@ func TestPrint(t *testing.T) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 		return err
 	}))
-	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "Check this": true, "December 2025": true, "strftime": true,
+	for text, there := range map[string]bool{"What was the revenue by month in 2025?": true, "Check this": true,
+		"December 2025": true, "strftime": true,
 		"New question": false, "Edit": false, "Markdown": false, "PNG": false, "Find a conversation": false,
 		"A follow-up question": false, "Copy": false, "Why?": false} {
 		if got := eval[bool](b, fmt.Sprintf("document.body.innerText.includes(%q)", text)); got != there {
@@ -176,7 +183,8 @@ func TestTraceLooks(t *testing.T) {
 		b := s.tab(t, l, "/trace/"+id+"/0")
 		b.shows("strftime")
 		b.axe("trace " + name)
-		b.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('details').forEach((d) => d.open = true); undefined"))
+		b.run(chromedp.Evaluate[chromedp.Void]("document.querySelectorAll('details').forEach((d) => d.open = true); " +
+			"undefined"))
 		b.axe("trace open " + name)
 		b.picture("trace-" + name)
 	}

@@ -16,8 +16,8 @@ var pageFiles embed.FS
 // The page's own script, in parts that read from top to bottom. They are one script with names of its own.
 var pageScripts = []string{"base", "pages", "talk", "rows", "sql", "charts", "next", "keys"}
 
-// The libraries of the page with their licences: one lays SQL out, as its package on npm has it; the other cuts it into the pieces
-// that have colours and edits it, see libraries/codemirror.
+// The libraries of the page with their licences: one lays SQL out, as its package on npm has it; the other cuts it into
+// the pieces that have colours and edits it, see libraries/codemirror.
 //
 //go:embed libraries/sql-formatter.min.js
 var formatterJS []byte
@@ -90,7 +90,8 @@ func accents(colour string) (*strings.Replacer, error) {
 	if !hexColour.MatchString(colour) {
 		return nil, fmt.Errorf("web: the accent %q is no colour: write it as %s", colour, lightAccent)
 	}
-	return strings.NewReplacer(lightAccent, "oklch(from "+colour+" min(l, .5) c h)", darkAccent, "oklch(from "+colour+" max(l, .75) c h)"), nil
+	return strings.NewReplacer(lightAccent, "oklch(from "+colour+" min(l, .5) c h)", darkAccent, "oklch(from "+colour+
+		" max(l, .75) c h)"), nil
 }
 
 var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

@@ -96,19 +96,22 @@ func TestForms(t *testing.T) {
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = 'c/%s'; undefined", id)))
 		b.until(fmt.Sprintf("location.hash === '#c/%s' && document.querySelectorAll('article').length === 1 && "+
 			"document.querySelector('article .panel form select') !== null", id))
-		script := "document.querySelector('article .panel').hidden = false; const pick = document.querySelector('article .panel select');" +
+		script := "document.querySelector('article .panel').hidden = false; const pick = document.querySelector('article " +
+			".panel select');" +
 			fmt.Sprintf("pick.value = %q; pick.dispatchEvent(new Event('change'));", tt.kind)
 		for name, value := range tt.fields {
 			script += fmt.Sprintf("document.querySelector('article .panel [name=%s]').value = %q;", name, value)
 		}
-		b.run(chromedp.Evaluate[chromedp.Void]("{" + script + "document.querySelector('article .panel form:has(select)').requestSubmit(); undefined}"))
-		b.until(fmt.Sprintf("document.querySelectorAll('article').length === 2 && document.body.innerText.includes(%q)", tt.meaning))
+		b.run(chromedp.Evaluate[chromedp.Void]("{" + script + "document.querySelector('article .panel " +
+			"form:has(select)').requestSubmit(); undefined}"))
+		b.until(fmt.Sprintf("document.querySelectorAll('article').length === 2 && document.body.innerText.includes(%q)",
+			tt.meaning))
 	}
 	b.clean()
 }
 
-// TestReload: a page that is loaded again in the middle finds the question that runs, and a server that was started again
-// leaves the page where it goes on.
+// TestReload: a page that is loaded again in the middle finds the question that runs, and a server that was started
+// again leaves the page where it goes on.
 func TestReload(t *testing.T) {
 	s := open(t, nil)
 	release := s.model.hold()
@@ -135,8 +138,10 @@ func TestReload(t *testing.T) {
 	release()
 	s.start(t, nil)
 	b.shows("Go on")
-	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Go on').click()"))
-	b.until("document.querySelectorAll('article:last-child [data-goal]').length === 1 && document.querySelector('#progress').hidden")
+	b.run(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('button')].find((e) => e.innerText === 'Go " +
+		"on').click()"))
+	b.until("document.querySelectorAll('article:last-child [data-goal]').length === 1 && " +
+		"document.querySelector('#progress').hidden")
 	b.shows("Why?")
 	b.until("document.getElementById('problem').hidden")
 	if refused := eval[[]string](b, "refused"); len(refused) > 0 {
@@ -158,7 +163,8 @@ func TestTwoTabs(t *testing.T) {
 
 	// A third tab hears nothing, as behind a broken connection.
 	three := one.beside(desk, s.URL+"/")
-	three.run(chromedp.Evaluate[chromedp.Void]("window.EventSource = class { close() {} }; location.hash = 'c/" + c.ID + "'; undefined"))
+	three.run(chromedp.Evaluate[chromedp.Void]("window.EventSource = class { close() {} }; location.hash = 'c/" + c.ID +
+		"'; undefined"))
 	three.shows("Why?")
 	release := s.model.hold()
 	defer release()
@@ -176,8 +182,8 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestGate: with a token the page asks for it, and then shows everything, the page of an answer included; a link to an answer too,
-// to a browser that has to show the token first.
+// TestGate: with a token the page asks for it, and then shows everything, the page of an answer included; a link to an
+// answer too, to a browser that has to show the token first.
 func TestGate(t *testing.T) {
 	const token = "a token of the tests"
 	s := open(t, func(c *Config) { c.Door.Token = token })
@@ -189,7 +195,8 @@ func TestGate(t *testing.T) {
 	b.at("Your question")
 	b.keys("What was sold each day?" + kb.Enter)
 	b.answered()
-	if text := eval[string](b, "document.cookie + location.href"); strings.Contains(text, "token") || strings.Contains(text, cookie+"=") {
+	if text := eval[string](b, "document.cookie + location.href"); strings.Contains(text, "token") ||
+		strings.Contains(text, cookie+"=") {
 		t.Error(text)
 	}
 	b.clean()

@@ -33,8 +33,8 @@ type own struct {
 	Rows    *table `json:"rows,omitempty"`
 }
 
-// rows gives the rows of an answer, or of a statement of the person: a page of them from a row on, or all as CSV, JSON, XLSX,
-// Markdown or text for a spreadsheet; ordered by a column, and those that contain a text.
+// rows gives the rows of an answer, or of a statement of the person: a page of them from a row on, or all as CSV, JSON,
+// XLSX, Markdown or text for a spreadsheet; ordered by a column, and those that contain a text.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	turn, err := place(r.PathValue("turn"))
@@ -126,7 +126,8 @@ func (s *Server) markShares(rec session.Record, turn int, rows *result.Table) {
 	}
 }
 
-// form returns what writes a table in a form; nil: there is no such form. Values are exact; no text is a formula to a spreadsheet.
+// form returns what writes a table in a form; nil: there is no such form. Values are exact; no text is a formula to a
+// spreadsheet.
 func form(name string, t *result.Table) (write func(io.Writer) error) {
 	switch name {
 	case "csv":
@@ -158,8 +159,8 @@ func form(name string, t *result.Table) (write func(io.Writer) error) {
 	return nil
 }
 
-// query runs a statement of the person, under the same guard, policy and limits, and keeps it in the conversation, a new one
-// without an id. It takes the place of the one before where that was not confirmed.
+// query runs a statement of the person, under the same guard, policy and limits, and keeps it in the conversation, a
+// new one without an id. It takes the place of the one before where that was not confirmed.
 func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		SQL      string `json:"sql"`
@@ -194,8 +195,8 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 	s.done(w, rec.ID, err)
 }
 
-// confirmOwn keeps a statement of the person as the answer to a question, in the words given or in those of the question
-// before it.
+// confirmOwn keeps a statement of the person as the answer to a question, in the words given or in those of the
+// question before it.
 func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Turn int    `json:"turn"`
@@ -215,7 +216,8 @@ func (s *Server) confirmOwn(w http.ResponseWriter, r *http.Request) {
 		if in.Text == "" {
 			return session.ErrNotStandalone
 		}
-		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text, texttosql.WithUser(s.Who)); err != nil && !errors.Is(err, memory.ErrNotPersisted) {
+		if err := s.Engine.Confirm(ctx, in.Text, rec.Turns[in.Turn].Text, texttosql.WithUser(s.Who)); err != nil &&
+			!errors.Is(err, memory.ErrNotPersisted) {
 			return err
 		}
 		rec.Turns[in.Turn].Confirmed = true

@@ -31,7 +31,8 @@ func TestShapes(t *testing.T) {
 		want []string
 		why  string
 	}{
-		{"revenue", []any{2263737.1180000002, 61084.420000000006}, []string{"2,263,737.12", "61,084.42"}, "the noise of floats"},
+		{"revenue", []any{2263737.1180000002, 61084.420000000006}, []string{"2,263,737.12", "61,084.42"},
+			"the noise of floats"},
 		{"amount", []any{120.0, 80.5}, []string{"120.00", "80.50"}, "as many digits in each row"},
 		{"share", []any{0.05234567, 0.5}, []string{"0.0523", "0.5000"}, "small ones"},
 		{"rate", []any{3.14159265}, []string{"3.14"}, "a computed one"},
@@ -40,8 +41,10 @@ func TestShapes(t *testing.T) {
 		{"n", []any{int64(-1234567)}, []string{"−1,234,567"}, "below zero"},
 		{"customer_id", []any{int64(1234567)}, []string{"1234567"}, "a key is no quantity"},
 		{"year", []any{int64(2025)}, []string{"2025"}, "nor a year"},
-		{"price", []any{result.Decimal("123456789012345678901.125")}, []string{"123,456,789,012,345,678,901.13"}, "beyond floats"},
-		{"day", []any{"2026-01-02 00:00:00", "2026-01-03 00:00:00"}, []string{"2026-01-02", "2026-01-03"}, "midnight of each"},
+		{"price", []any{result.Decimal("123456789012345678901.125")}, []string{"123,456,789,012,345,678,901.13"},
+			"beyond floats"},
+		{"day", []any{"2026-01-02 00:00:00", "2026-01-03 00:00:00"}, []string{"2026-01-02", "2026-01-03"},
+			"midnight of each"},
 		{"at", []any{"2026-01-02T10:30:00Z", nil}, []string{"2026-01-02 10:30", ""}, "without seconds"},
 		{"at", []any{"2026-01-02 10:30:01", "x"}, []string{"2026-01-02 10:30:01", "x"}, "not all are times"},
 	} {
@@ -102,7 +105,8 @@ func TestRows(t *testing.T) {
 			`"rows":[["=1+1","Bonn|Köln"]]}` + "\n",
 	} {
 		status, got := s.do(t, path+query, nil, nil)
-		if text := got["text"].(string); status != 200 || strings.ReplaceAll(text, "\r\n", "\n") != strings.ReplaceAll(want, "\r\n", "\n") {
+		if text := got["text"].(string); status != 200 || strings.ReplaceAll(text, "\r\n", "\n") != strings.ReplaceAll(want,
+			"\r\n", "\n") {
 			t.Errorf("%s: %d %q, want %q", query, status, text, want)
 		}
 	}
@@ -120,7 +124,8 @@ func TestNumbers(t *testing.T) {
 	for _, path := range []string{"/api/conversations/" + id + "/rows/", "/trace/" + id + "/"} {
 		_, absent := s.do(t, path+"7", nil, nil)
 		for _, number := range []string{
-			"7", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1e3", "0x0", "seven",
+			"7", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "1e3",
+			"0x0", "seven",
 		} {
 			status, got := s.do(t, path+number, nil, nil)
 			if status != 404 || got["code"] != absent["code"] {
@@ -142,7 +147,8 @@ func TestTwoObjects(t *testing.T) {
 	const one = `{"sql":"SELECT 1"}`
 	for body, want := range map[string]int{
 		one: 200, " " + one + "\n": 200,
-		one + one: 400, one + "\n" + `{"sql":"SELECT 2"}`: 400, one + "}": 400, one + " null": 400, "[" + one + "]": 400, "": 400,
+		one + one: 400, one + "\n" + `{"sql":"SELECT 2"}`: 400, one + "}": 400, one + " null": 400, "[" + one + "]": 400,
+		"": 400,
 	} {
 		status, got := s.do(t, "/api/query", body, func(r *http.Request) {
 			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
@@ -153,13 +159,14 @@ func TestTwoObjects(t *testing.T) {
 	}
 }
 
-// TestOwn: a statement of the person runs under the guard and without a model, after an answer, after none and without any
-// question; it is kept, with its rows read again by the next program, and can be confirmed.
+// TestOwn: a statement of the person runs under the guard and without a model, after an answer, after none and without
+// any question; it is kept, with its rows read again by the next program, and can be confirmed.
 func TestOwn(t *testing.T) {
 	s := open(t, nil)
 	c := s.asked(t, "", "How many in the north?")
 	path := "/api/conversations/" + c.ID
-	for sql, code := range map[string]string{"DELETE FROM sales": "refused", "SELECT colour FROM sales": "invalid", "": "refused"} {
+	for sql, code := range map[string]string{"DELETE FROM sales": "refused", "SELECT colour FROM sales": "invalid",
+		"": "refused"} {
 		for _, to := range []string{path + "/query", "/api/query"} {
 			if status, refused := s.do(t, to, map[string]any{"sql": sql}, nil); status < 400 || refused["code"] != code {
 				t.Errorf("%q: %d %v", sql, status, refused)
@@ -193,7 +200,8 @@ func TestOwn(t *testing.T) {
 	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": 1}, nil); status != 200 {
 		t.Error(status, refused)
 	}
-	if pairs, err := s.confirmed.Pairs(); err != nil || len(pairs) != 1 || pairs[0].SQL != sql || pairs[0].Question != "How many in the north?" {
+	if pairs, err := s.confirmed.Pairs(); err != nil || len(pairs) != 1 || pairs[0].SQL != sql ||
+		pairs[0].Question != "How many in the north?" {
 		t.Errorf("%+v %v", pairs, err)
 	}
 	s.say(t, c.ID, "confirm", map[string]any{}) // the answer above it takes the place of the statement
@@ -202,7 +210,8 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%+v", c.Turns)
 	}
 	place := c.Turns[3].Place
-	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": place}, nil); status != 422 || refused["code"] != "input" {
+	if status, refused := s.do(t, path+"/keep", map[string]any{"turn": place}, nil); status != 422 ||
+		refused["code"] != "input" {
 		t.Error(status, refused) // a follow-up means nothing alone
 	}
 
@@ -217,7 +226,8 @@ func TestOwn(t *testing.T) {
 	release := s.model.hold()
 	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil)
 	id := r["id"].(string)
-	if status, refused := s.do(t, "/api/conversations/"+id+"/query", map[string]any{"sql": sql}, nil); status != 409 || refused["code"] != "busy" {
+	if status, refused := s.do(t, "/api/conversations/"+id+"/query", map[string]any{"sql": sql}, nil); status != 409 ||
+		refused["code"] != "busy" {
 		t.Error(status, refused)
 	}
 	s.do(t, "/api/conversations/"+id+"/cancel", map[string]any{}, nil)
@@ -226,7 +236,8 @@ func TestOwn(t *testing.T) {
 	if cancelled := wrote(id, sql); cancelled.State != stopped || cancelled.Turns[1].Own.Rows == nil {
 		t.Errorf("%+v", cancelled)
 	}
-	if cancelled := s.say(t, id, "resume", map[string]any{}); cancelled.State != answered || cancelled.Turns[0].Answer == nil || cancelled.Turns[1].Own == nil {
+	if cancelled := s.say(t, id, "resume", map[string]any{}); cancelled.State != answered ||
+		cancelled.Turns[0].Answer == nil || cancelled.Turns[1].Own == nil {
 		t.Errorf("%+v", cancelled)
 	}
 
@@ -261,10 +272,12 @@ func TestOwn(t *testing.T) {
 		for i, place := range places {
 			v := s.view(t, id)
 			at := v.Turns[i].Place
-			if status, page := s.do(t, fmt.Sprintf("/api/conversations/%s/rows/%d", id, at), nil, nil); status != 200 || len(page["rows"].([]any)) != 1 {
+			if status, page := s.do(t, fmt.Sprintf("/api/conversations/%s/rows/%d", id, at), nil, nil); status != 200 ||
+				len(page["rows"].([]any)) != 1 {
 				t.Errorf("place %d: %d %v", place, status, page)
 			}
-			if v = s.view(t, id); v.Turns[i].Own != nil && *v.Turns[i].Own.Rows.Rows[0][0] != "1" || v.Turns[i].Answer != nil && v.Turns[i].Answer.Rows == nil {
+			if v = s.view(t, id); v.Turns[i].Own != nil && *v.Turns[i].Own.Rows.Rows[0][0] != "1" || v.Turns[i].Answer != nil &&
+				v.Turns[i].Answer.Rows == nil {
 				t.Errorf("%+v", v.Turns[i])
 			}
 		}
@@ -281,7 +294,8 @@ func TestEdit(t *testing.T) {
 	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the nroth?"}, nil)
 	id := r["id"].(string)
 	path := "/api/conversations/" + id
-	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "How many in the north?"}, nil); status != 409 || refused["code"] != "busy" {
+	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "How many in the north?"},
+		nil); status != 409 || refused["code"] != "busy" {
 		t.Error(status, refused)
 	}
 	s.do(t, path+"/cancel", map[string]any{}, nil)
@@ -290,15 +304,18 @@ func TestEdit(t *testing.T) {
 	}
 	release()
 	for question, code := range map[string]string{" ": "input", strings.Repeat("x", maxQuestion+1): "input"} {
-		if status, refused := s.do(t, path+"/edit", map[string]any{"question": question}, nil); status != 422 || refused["code"] != code {
+		if status, refused := s.do(t, path+"/edit", map[string]any{"question": question}, nil); status != 422 ||
+			refused["code"] != code {
 			t.Error(status, refused)
 		}
 	}
 	c := s.say(t, id, "edit", map[string]any{"question": "How many in the north?"})
-	if c.State != answered || len(c.Turns) != 1 || c.Title != "How many in the north?" || *c.Turns[0].Answer.Rows.Rows[0][0] != "2" {
+	if c.State != answered || len(c.Turns) != 1 || c.Title != "How many in the north?" ||
+		*c.Turns[0].Answer.Rows.Rows[0][0] != "2" {
 		t.Errorf("%+v", c)
 	}
-	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "And in the south?"}, nil); status != 409 || refused["code"] != "conflict" {
+	if status, refused := s.do(t, path+"/edit", map[string]any{"question": "And in the south?"}, nil); status != 409 ||
+		refused["code"] != "conflict" {
 		t.Error(status, refused)
 	}
 }
@@ -342,7 +359,8 @@ func TestSuggested(t *testing.T) {
 		{Name: "audit_log", Columns: text("id")},
 		{Name: "customers", Columns: text("id", "name", "country")},
 		{Name: "orders", Columns: append(text("id", "ordered_on"), schema.Column{Name: "total", Type: "REAL"}),
-			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer_id"}, RefTable: "customers", RefColumns: []string{"id"}}}},
+			ForeignKeys: []schema.ForeignKey{{Columns: []string{"customer_id"}, RefTable: "customers",
+				RefColumns: []string{"id"}}}},
 	}}
 	want := []string{"Which 10 customers have the most orders?", "What is the total of orders by month?",
 		"How many customers are there for each country?", "How many customers are there?", "How many orders are there?"}
@@ -364,7 +382,9 @@ func TestUnreadable(t *testing.T) {
 	if list := all["conversations"].([]any); len(list) != 2 || list[0].(map[string]any)["state"] != "broken" {
 		t.Error(all)
 	}
-	if status, _ := s.do(t, "/api/conversations/"+id, struct{}{}, func(r *http.Request) { r.Method = http.MethodDelete }); status != 200 {
+	if status, _ := s.do(t, "/api/conversations/"+id, struct{}{}, func(r *http.Request) {
+		r.Method = http.MethodDelete
+	}); status != 200 {
 		t.Error(status)
 	}
 	if all, err := s.store.List(t.Context(), session.Filter{}); err != nil || len(all) != 1 {
@@ -386,8 +406,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSavedFile: a file is named by question and day. It has all rows, read as a stream; CSV begins with a byte order mark. What is ordered
-// or searched has the first rows alone, and says so in its name.
+// TestSavedFile: a file is named by question and day. It has all rows, read as a stream; CSV begins with a byte order
+// mark. What is ordered or searched has the first rows alone, and says so in its name.
 func TestSavedFile(t *testing.T) {
 	s := open(t, nil)
 	testutil.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 2509)
@@ -404,7 +424,8 @@ func TestSavedFile(t *testing.T) {
 		"form=json":             {"who-are-the-clerks-" + day + ".json", 0},
 		"form=json&down&sort=1": {"who-are-the-clerks-" + day + "-first-1000.json", 1},
 	} {
-		resp := testutil.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ", "%20")))(t)
+		resp := testutil.Value(http.Get(s.URL + "/api/conversations/" + id + "/rows/0?save&" + strings.ReplaceAll(query, " ",
+			"%20")))(t)
 		raw := string(testutil.Value(io.ReadAll(resp.Body))(t))
 		resp.Body.Close()
 		_, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
@@ -418,7 +439,8 @@ func TestSavedFile(t *testing.T) {
 			t.Errorf("%s: the file begins with %.40q", query, raw)
 		}
 		var whole struct{ Rows [][]any }
-		if err := json.Unmarshal([]byte(raw), &whole); query == "form=json" && (err != nil || len(whole.Rows) != 2502 || whole.Rows[2501][0] != "clerk 2509") {
+		if err := json.Unmarshal([]byte(raw), &whole); query == "form=json" && (err != nil || len(whole.Rows) != 2502 ||
+			whole.Rows[2501][0] != "clerk 2509") {
 			t.Errorf("%s: %d rows, %v", query, len(whole.Rows), err)
 		}
 		if query == "form=csv" && (!strings.Contains(raw, "\n'=1+1,Żółć\n") || !strings.HasSuffix(raw, "clerk 2509,Żółć\n")) {
@@ -426,9 +448,11 @@ func TestSavedFile(t *testing.T) {
 		}
 	}
 	for question, want := range map[string]string{
-		"Wo ist Żółć? \"../x\"": "wo-ist-żółć-x", "?": "rows", strings.Repeat("ab ", 40): strings.Trim(strings.Repeat("ab-", 20), "-"),
+		"Wo ist Żółć? \"../x\"": "wo-ist-żółć-x", "?": "rows",
+		strings.Repeat("ab ", 40): strings.Trim(strings.Repeat("ab-", 20), "-"),
 	} {
-		if got := fileName(session.Record{Turns: []session.Turn{{Kind: dialogue.TurnQuestion, Text: question}}}, 0); got != want {
+		if got := fileName(session.Record{Turns: []session.Turn{{Kind: dialogue.TurnQuestion, Text: question}}},
+			0); got != want {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}

@@ -34,8 +34,8 @@ func (s *shop) saved(t *testing.T) []shownCard {
 	return all.Answers
 }
 
-// TestSaved: a saved answer has the figure of its last run, an address as CSV and JSON, and outlives a kill. One that is removed is
-// confirmed nowhere.
+// TestSaved: a saved answer has the figure of its last run, an address as CSV and JSON, and outlives a kill. One that
+// is removed is confirmed nowhere.
 func TestSaved(t *testing.T) {
 	s := openWith(t, store, func(c *Config) { c.Who = "ann" })
 	id := s.asked(t, "", "What was the revenue by month in 2025?").ID
@@ -43,14 +43,17 @@ func TestSaved(t *testing.T) {
 	s.killed(t)
 	s.start(t, func(c *Config) { c.Who = "ann" })
 	cards := s.saved(t)
-	if len(cards) != 1 || cards[0].Figure != "" || cards[0].By != "ann" || cards[0].At == "" || cmp.Diff([]string{"orders"}, cards[0].Tags) != "" {
+	if len(cards) != 1 || cards[0].Figure != "" || cards[0].By != "ann" || cards[0].At == "" ||
+		cmp.Diff([]string{"orders"}, cards[0].Tags) != "" {
 		t.Fatalf("%+v", cards)
 	}
 	at := "/saved/" + cards[0].ID
-	if status, reply := s.do(t, "/api"+at+"/run", struct{}{}, nil); status != 200 || reply["figure"] == "" || reply["spark"] == nil {
+	if status, reply := s.do(t, "/api"+at+"/run", struct{}{}, nil); status != 200 || reply["figure"] == "" ||
+		reply["spark"] == nil {
 		t.Error(status, reply)
 	}
-	if cards = s.saved(t); !strings.HasPrefix(cards[0].Figure, "Highest in March 2025: ") || len(cards[0].Spark.Values) != 12 {
+	if cards = s.saved(t); !strings.HasPrefix(cards[0].Figure, "Highest in March 2025: ") ||
+		len(cards[0].Spark.Values) != 12 {
 		t.Errorf("%+v", cards[0])
 	}
 	for name, want := range map[string]struct {
@@ -65,7 +68,8 @@ func TestSaved(t *testing.T) {
 		"/saved/../api/saved":    {200, `{"answers":[`},
 		"/saved/" + id + ".json": {404, `{"code":"missing"`},
 	} {
-		if status, reply := s.do(t, name, nil, nil); status != want.status || !strings.HasPrefix(reply["text"].(string), want.starts) {
+		if status, reply := s.do(t, name, nil, nil); status != want.status ||
+			!strings.HasPrefix(reply["text"].(string), want.starts) {
 			t.Errorf("%s: %d %.100v", name, status, reply["text"])
 		}
 	}
@@ -146,7 +150,8 @@ func TestDraft(t *testing.T) {
 	b.write("SELECT 43 AS answer FROM sales LIMIT 1")
 	b.click("Run")
 	b.at("Your own statement")
-	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('article .does [aria-label=\"Edit SQL and run it\"]').click(); undefined"))
+	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('article .does [aria-label=\"Edit SQL and run " +
+		"it\"]').click(); undefined"))
 	b.until(text + "?.includes('region')")
 	b.clean()
 }
@@ -162,15 +167,18 @@ func TestVisitors(t *testing.T) {
 	b := s.tab(t, desk, "/#c/"+c.ID)
 	b.shows(unavailable)
 	b.shows("Edit the question")
-	if text := eval[string](b, "document.body.innerText"); strings.Contains(text, "Go on") || strings.Contains(text, "KEY") {
+	if text := eval[string](b, "document.body.innerText"); strings.Contains(text, "Go on") ||
+		strings.Contains(text, "KEY") {
 		t.Error(text)
 	}
 	for _, tt := range []struct{ why, text, want string }{
-		{"half of it is for operators", "Ask for something that the database can tell, or use a larger model.", "Ask for something that the database can tell."},
+		{"half of it is for operators", "Ask for something that the database can tell, or use a larger model.",
+			"Ask for something that the database can tell."},
 		{"all of it", "Check the key.", ""},
 		{"both halves", "Allow more time, or ask with fewer samples.", ""},
 		{"the second half stays", "Use a larger model, or ask in other words.", "Ask in other words."},
-		{"none of it", "Say more exactly what is asked for: the answers disagree.", "Say more exactly what is asked for: the answers disagree."},
+		{"none of it", "Say more exactly what is asked for: the answers disagree.",
+			"Say more exactly what is asked for: the answers disagree."},
 		{"two sentences", "Change the configuration. Ask again in a while.", "Ask again in a while."},
 		{"nothing", "", ""},
 	} {
@@ -182,7 +190,8 @@ func TestVisitors(t *testing.T) {
 
 // TestLook: a name and a colour of a company are those of the page, and can be read on both backgrounds.
 func TestLook(t *testing.T) {
-	if _, err := New(Config{Engine: open(t, nil).server.Engine, Store: open(t, nil).store, Accent: "red; } body { display: none"}); err == nil {
+	if _, err := New(Config{Engine: open(t, nil).server.Engine, Store: open(t, nil).store,
+		Accent: "red; } body { display: none"}); err == nil {
 		t.Error("no colour")
 	}
 	s := open(t, func(c *Config) { c.Title, c.Accent = "Northwind", "#ffd400" })

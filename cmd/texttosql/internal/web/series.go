@@ -15,20 +15,22 @@ import (
 	"github.com/texttosql/texttosql/result"
 )
 
-// chart is a series to be drawn, or one for each of a few categories: lines over time, the values of a few names, or pairs of
-// numbers.
+// chart is a series to be drawn, or one for each of a few categories: lines over time, the values of a few names, or
+// pairs of numbers.
 type chart struct {
-	Kind    string    `json:"kind"` // "line", "bars" of one series, "columns" of several, or "scatter"
-	Title   string    `json:"title"`
-	Measure string    `json:"measure,omitempty"` // what the axis of numbers shows; "": the lines have names of their own
-	Labels  []string  `json:"labels"`
-	At      []float64 `json:"at,omitempty"`      // where each label stands: of a line ascending; of a scatter its first number
-	Time    string    `json:"time,omitempty"`    // what At counts seconds of: "moment", or the grain of periods; "": At is a number
-	Moment  bool      `json:"moments,omitempty"` // the labels are moments, which the page shows by the reader's clock
-	Across  string    `json:"across,omitempty"`  // of a scatter: what At is
-	Lines   []line    `json:"lines"`
-	Parts   bool      `json:"parts,omitempty"` // the values are parts of a whole: they may be stacked and shown as shares
-	Note    string    `json:"note,omitempty"`  // what the chart does not show
+	Kind    string   `json:"kind"` // "line", "bars" of one series, "columns" of several, or "scatter"
+	Title   string   `json:"title"`
+	Measure string   `json:"measure,omitempty"` // what the axis of numbers shows; "": the lines have names of their own
+	Labels  []string `json:"labels"`
+	// where each label stands: of a line ascending; of a scatter its first number
+	At []float64 `json:"at,omitempty"`
+	// what At counts seconds of: "moment", or the grain of periods; "": At is a number
+	Time   string `json:"time,omitempty"`
+	Moment bool   `json:"moments,omitempty"` // the labels are moments, which the page shows by the reader's clock
+	Across string `json:"across,omitempty"`  // of a scatter: what At is
+	Lines  []line `json:"lines"`
+	Parts  bool   `json:"parts,omitempty"` // the values are parts of a whole: they may be stacked and shown as shares
+	Note   string `json:"note,omitempty"`  // what the chart does not show
 }
 
 // line is a series: a value and its text for each label, nil where there is none.
@@ -82,7 +84,8 @@ func outlined(of sqlshape.Outline, columns []string) asked {
 }
 
 // money are words of what is measured in money.
-var money = regexp.MustCompile(`(?i)(amount|total|price|cost|revenue|sales|salary|budget|balance|payment|fee|tax|profit|spent|paid)`)
+var money = regexp.MustCompile(
+	`(?i)(amount|total|price|cost|revenue|sales|salary|budget|balance|payment|fee|tax|profit|spent|paid)`)
 
 // word is a name in an expression.
 var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
@@ -104,10 +107,12 @@ func unitOf(text string, counts bool) string {
 
 // series returns the charts of a result; none where it is no series.
 //
-// A series has distinct labels in its first column and numbers in every other, or a category in the second. Labels that are times make
-// lines, others bars. Pairs of numbers make a scatter. A chart of a result that was cut at a limit says so.
+// A series has distinct labels in its first column and numbers in every other, or a category in the second. Labels that
+// are times make lines, others bars. Pairs of numbers make a scatter. A chart of a result that was cut at a limit says
+// so.
 func series(t *result.Table, a asked) []chart {
-	if t == nil || len(t.Rows) < minPoints || len(t.Rows) > maxPoints || len(t.Columns) < 2 || len(t.Columns) > 1+maxLines {
+	if t == nil || len(t.Rows) < minPoints || len(t.Rows) > maxPoints || len(t.Columns) < 2 || len(t.Columns) > 1+
+		maxLines {
 		return nil
 	}
 	as := shapes(t)
@@ -124,7 +129,9 @@ func series(t *result.Table, a asked) []chart {
 		if t.Truncated {
 			c.Note = strings.TrimSpace("Of the first " + counted(len(t.Rows), "row") + ". " + c.Note)
 		}
-		if !a.ordered && c.At == nil && slices.ContainsFunc(c.Labels, func(label string) bool { return label != none && !orderly.MatchString(label) }) {
+		if !a.ordered && c.At == nil && slices.ContainsFunc(c.Labels, func(label string) bool {
+			return label != none && !orderly.MatchString(label)
+		}) {
 			c.sort()
 		}
 	}
@@ -188,8 +195,8 @@ type point struct {
 	row   []any
 }
 
-// points are the rows by their first column, which are times or names, each once. A name may be NULL; a row without a time has no
-// place, and left says how many there are.
+// points are the rows by their first column, which are times or names, each once. A name may be NULL; a row without a
+// time has no place, and left says how many there are.
 func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
 	timed = timely(t, as, 0)
 	seen := map[string]bool{}
@@ -218,8 +225,8 @@ func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
 	return all, timed, left
 }
 
-// labelled are the charts of numbers by a time or a name: one for each column, or one of several columns of one unit and about the same
-// size by a name.
+// labelled are the charts of numbers by a time or a name: one for each column, or one of several columns of one unit
+// and about the same size by a name.
 func labelled(t *result.Table, as []shape, units []string) (charts []chart) {
 	all, timed, left := points(t, as)
 	if len(all) < minPoints {
@@ -266,14 +273,16 @@ func labelled(t *result.Table, as []shape, units []string) (charts []chart) {
 		return charts
 	}
 	joined := charts[0]
-	joined.Kind, joined.Measure, joined.Title = "columns", "", visible(strings.Join(t.Columns[1:], ", ")+" by "+t.Columns[0])
+	joined.Kind, joined.Measure, joined.Title = "columns", "",
+		visible(strings.Join(t.Columns[1:], ", ")+" by "+t.Columns[0])
 	for _, c := range charts[1:] {
 		joined.Lines = append(joined.Lines, c.Lines[0])
 	}
 	return []chart{joined}
 }
 
-// scattered is the chart of two columns of numbers that are neither keys nor times, with a name in front of them or without.
+// scattered is the chart of two columns of numbers that are neither keys nor times, with a name in front of them or
+// without.
 func scattered(t *result.Table, as []shape) []chart {
 	x := len(t.Columns) - 2
 	if len(t.Rows) < minScatter || x > 1 {
@@ -284,7 +293,8 @@ func scattered(t *result.Table, as []shape) []chart {
 			return nil
 		}
 	}
-	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]), Measure: as[x+1].axis(t.Columns[x+1]), Across: as[x].axis(t.Columns[x]),
+	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]),
+		Measure: as[x+1].axis(t.Columns[x+1]), Across: as[x].axis(t.Columns[x]),
 		Lines: make([]line, 1)}
 	left := 0
 	for _, row := range t.Rows {
@@ -309,8 +319,8 @@ func scattered(t *result.Table, as []shape) []chart {
 	return []chart{c}
 }
 
-// crossed is the chart of a series for each category; nil where a result is none. It has a time or a name, a category and a
-// number, and each pair of the first two once. The number may be missing for a pair, and a name may be NULL.
+// crossed is the chart of a series for each category; nil where a result is none. It has a time or a name, a category
+// and a number, and each pair of the first two once. The number may be missing for a pair, and a name may be NULL.
 func crossed(t *result.Table, as []shape) []chart {
 	if len(t.Columns) != 3 || !as[2].Numeric || identifies(t.Columns[2]) {
 		return nil
@@ -323,7 +333,8 @@ func crossed(t *result.Table, as []shape) []chart {
 	if timed && slices.ContainsFunc(t.Rows, func(row []any) bool { return row[x] == nil }) {
 		return nil
 	}
-	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by]), Measure: as[2].axis(t.Columns[2])}
+	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by]),
+		Measure: as[2].axis(t.Columns[2])}
 	var labels []any
 	names := map[any]int{}
 	for _, row := range t.Rows {
@@ -346,7 +357,8 @@ func crossed(t *result.Table, as []shape) []chart {
 		}
 		c.Kind, c.Moment, c.Time = "line", as[x].Instant, as[x].time(labels[0])
 	}
-	if len(c.Lines) < 2 || len(c.Lines) > maxKinds || len(labels) < 2 || c.Kind == "columns" && len(labels)*len(c.Lines) > 2*maxBars {
+	if len(c.Lines) < 2 || len(c.Lines) > maxKinds || len(labels) < 2 || c.Kind == "columns" &&
+		len(labels)*len(c.Lines) > 2*maxBars {
 		return nil
 	}
 	for i := range c.Lines {
@@ -389,14 +401,16 @@ func nameOf(v any, most int) string {
 // identifies reports whether a column is named as the key of something, which is a number and no quantity.
 func identifies(name string) bool {
 	low := strings.ToLower(name)
-	return low == "id" || strings.HasSuffix(low, "_id") || strings.HasSuffix(low, " id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+	return low == "id" || strings.HasSuffix(low, "_id") || strings.HasSuffix(low, " id") ||
+		strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
 
 // steps are words in the name of a column whose whole numbers are times.
 var steps = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)`)
 
 // forms are the forms of a time as text; a quarter and a week have one of their own.
-var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", time.RFC3339, "2006/01/02"}
+var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", time.RFC3339, "2006/01/02"}
 
 var quarter = regexp.MustCompile(`^(\d{4})-?(Q|W)(\d{1,2})$`)
 

@@ -34,13 +34,21 @@ func TestSeries(t *testing.T) {
 		{two, rows(28, func(i int) []any { return []any{day(i)[0], "x"} }), "", "no numbers"},
 		{two, rows(5, func(i int) []any { return []any{"2026-01-01", int64(i)} }), "", "a day that comes twice"},
 		{two, rows(5, func(i int) []any { return []any{nil, int64(i)} }), "", "labels that are NULL"},
-		{two, rows(6, func(i int) []any { return []any{[]any{day(i)[0], nil}[i/5], int64(i)} }), "line: sold by day (Left out: 1 row without day.)", "no day"},
-		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{[]any{"a", "b", "c", nil}[i], int64(i)} }), "bars: n by region", "a group that is NULL"},
-		{[]string{"region", "n"}, rows(5, func(i int) []any { return []any{[]any{"a", "b", "c", nil, nil}[i], int64(i)} }), "", "NULL twice"},
-		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{[]any{"r", nil}[i/3], []any{"s", "t", nil}[i%3], int64(i)} }),
+		{two, rows(6, func(i int) []any { return []any{[]any{day(i)[0], nil}[i/5], int64(i)} }),
+			"line: sold by day (Left out: 1 row without day.)", "no day"},
+		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{[]any{"a", "b", "c", nil}[i], int64(i)} }),
+			"bars: n by region", "a group that is NULL"},
+		{[]string{"region", "n"}, rows(5, func(i int) []any { return []any{[]any{"a", "b", "c", nil, nil}[i], int64(i)} }),
+			"", "NULL twice"},
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any {
+			return []any{[]any{"r", nil}[i/3], []any{"s", "t", nil}[i%3], int64(i)}
+		}),
 			"columns: n by region and status", "names and categories that are NULL"},
-		{[]string{"price", "sold"}, rows(9, func(i int) []any { return []any{1.5 * float64(i), int64(i % 4)} }), "scatter: sold and price", "pairs of numbers"},
-		{[]string{"name", "price", "sold"}, rows(40, func(i int) []any { return []any{fmt.Sprint("n", i), 1.5 * float64(i), int64(i % 4)} }),
+		{[]string{"price", "sold"}, rows(9, func(i int) []any { return []any{1.5 * float64(i), int64(i % 4)} }),
+			"scatter: sold and price", "pairs of numbers"},
+		{[]string{"name", "price", "sold"}, rows(40, func(i int) []any {
+			return []any{fmt.Sprint("n", i), 1.5 * float64(i), int64(i % 4)}
+		}),
 			"scatter: sold and price", "pairs of numbers with many names"},
 		{[]string{"price", "sold"}, rows(9, func(i int) []any { return []any{[]any{1.5, nil}[i/8], int64(i % 4)} }),
 			"scatter: sold and price (Left out: 1 row without one of the numbers.)", "a pair that lacks one"},
@@ -48,27 +56,46 @@ func TestSeries(t *testing.T) {
 		{two, rows(5, func(i int) []any { return []any{day(i)[0], math.NaN()} }), "", "values that are no numbers"},
 		{[]string{"day", "sold", "sent"}, rows(4, func(i int) []any { return append(day(i), 0.5) }),
 			"line: sold by day, line: sent by day", "two lines"},
-		{[]string{"month", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "line: n by month", "months as numbers"},
+		{[]string{"month", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "line: n by month",
+			"months as numbers"},
 		{[]string{"id", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "", "keys are no labels"},
-		{[]string{"quarter", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprintf("2026-Q%d", i+1), int64(i)} }), "line: n by quarter", "quarters"},
-		{[]string{"region", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), result.Decimal("0.5")} }),
+		{[]string{"quarter", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprintf("2026-Q%d", i+1), int64(i)} }),
+			"line: n by quarter", "quarters"},
+		{[]string{"region", "n"}, rows(4, func(i int) []any {
+			return []any{fmt.Sprint("region ", i), result.Decimal("0.5")}
+		}),
 			"bars: n by region", "names and a number"},
-		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "a key is no quantity"},
-		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "", "too many names"},
+		{[]string{"region", "clerk_id"}, rows(4, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "",
+			"a key is no quantity"},
+		{[]string{"region", "n"}, rows(30, func(i int) []any { return []any{fmt.Sprint("region ", i), int64(i)} }), "",
+			"too many names"},
 		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 2.5} }),
 			"columns: a, b by region", "bars of two quantities"},
 		{[]string{"region", "a", "b"}, rows(4, func(i int) []any { return []any{fmt.Sprint(i, "x"), 1.5, 250.5} }),
 			"bars: a by region, bars: b by region", "two quantities far apart"},
-		{[]string{"day", "status", "n"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }),
+		{[]string{"day", "status", "n"}, rows(8, func(i int) []any {
+			return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)}
+		}),
 			"line: n by day and status", "a time and a category"},
-		{[]string{"status", "day", "n"}, rows(8, func(i int) []any { return []any{fmt.Sprint("s", i/4), day(i % 4)[0], nil} }), "", "no number at all"},
-		{[]string{"status", "day", "n"}, rows(8, func(i int) []any { return []any{fmt.Sprint("s", i/4), day(i % 4)[0], 1.5} }),
+		{[]string{"status", "day", "n"}, rows(8, func(i int) []any {
+			return []any{fmt.Sprint("s", i/4), day(i % 4)[0], nil}
+		}), "", "no number at all"},
+		{[]string{"status", "day", "n"}, rows(8, func(i int) []any {
+			return []any{fmt.Sprint("s", i/4), day(i % 4)[0], 1.5}
+		}),
 			"line: n by day and status", "a category and a time"},
-		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{fmt.Sprint("r", i/2), fmt.Sprint("s", i%2), int64(i)} }),
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any {
+			return []any{fmt.Sprint("r", i/2), fmt.Sprint("s", i%2), int64(i)}
+		}),
 			"columns: n by region and status", "names and a category"},
-		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{"r", fmt.Sprint("s", i%2), int64(i)} }), "", "a pair that comes twice"},
-		{[]string{"day", "status", "n"}, rows(40, func(i int) []any { return []any{day(i / 8)[0], fmt.Sprint("s", i%8), int64(i)} }), "", "eight categories"},
-		{[]string{"day", "clerk", "clerk_id"}, rows(8, func(i int) []any { return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)} }), "", "a key by category"},
+		{[]string{"region", "status", "n"}, rows(6, func(i int) []any { return []any{"r", fmt.Sprint("s", i%2), int64(i)} }),
+			"", "a pair that comes twice"},
+		{[]string{"day", "status", "n"}, rows(40, func(i int) []any {
+			return []any{day(i / 8)[0], fmt.Sprint("s", i%8), int64(i)}
+		}), "", "eight categories"},
+		{[]string{"day", "clerk", "clerk_id"}, rows(8, func(i int) []any {
+			return []any{day(i / 2)[0], fmt.Sprint("s", i%2), int64(i)}
+		}), "", "a key by category"},
 		{[]string{"n"}, rows(4, func(i int) []any { return []any{int64(i)} }), "", "one column"},
 	} {
 		var got []string
@@ -91,8 +118,10 @@ func TestSeries(t *testing.T) {
 		t.Errorf("a chart of a part: %+v", cut)
 	}
 	down := series(&result.Table{Columns: two,
-		Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, asked{parts: true, ordered: true})
-	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" || down[0].At[2]-down[0].At[1] != 7*24*3600 {
+		Rows: [][]any{{"2026-01-09", int64(1)}, {"2026-01-02", int64(2)}, {"2026-01-01", int64(3)}}}, asked{parts: true,
+		ordered: true})
+	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" ||
+		down[0].At[2]-down[0].At[1] != 7*24*3600 {
 		t.Error(diff, down[0].At)
 	}
 }
@@ -129,7 +158,8 @@ func TestShares(t *testing.T) {
 // TestCrossed: a value stands at its label and in its category; where a pair is missing nothing does.
 func TestCrossed(t *testing.T) {
 	c := series(&result.Table{Columns: []string{"month", "status", "n"}, Rows: [][]any{
-		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}}, asked{parts: true, ordered: true})[0]
+		{"2026-03", "open", int64(1234)}, {"2026-01", "open", 2.5}, {"2026-01", "sent", int64(3)}, {"2026-02", "sent", nil}}},
+		asked{parts: true, ordered: true})[0]
 	value := func(v *float64) any {
 		if v == nil {
 			return nil
@@ -174,7 +204,8 @@ func TestTabled(t *testing.T) {
 		cut   bool
 		why   string
 	}{
-		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {0.1 + 0.2}, {"a\u202eb"}}}, 5, "5 rows", false, "a few"},
+		{&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {0.1 + 0.2}, {"a\u202eb"}}}, 5,
+			"5 rows", false, "a few"},
 		{&result.Table{Columns: []string{"a"}}, 0, "0 rows", false, "none"},
 		{many, 50, "the first 1,000 rows", false, "many rows"},
 		{wide, 20, "300 rows", false, "many columns"},
@@ -187,7 +218,8 @@ func TestTabled(t *testing.T) {
 		}
 	}
 	var cells []string
-	for _, row := range tabled(&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {2.5}, {"a\u202eb"}}}).Rows {
+	for _, row := range tabled(&result.Table{Columns: []string{"a"}, Rows: [][]any{{nil}, {"NULL"}, {[]byte("abc")}, {2.5},
+		{"a\u202eb"}}}).Rows {
 		if row[0] == nil {
 			cells = append(cells, "-")
 		} else {
@@ -206,13 +238,15 @@ func TestMemo(t *testing.T) {
 		m.put(memoKey{"a", i}, &kept{problem: &trouble{Error: fmt.Sprint(i)}})
 		m.put(memoKey{"a", 1}, &kept{problem: &trouble{Error: "again"}})
 	}
-	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem.Error != "again" || m.get(memoKey{"a", maxKept}) == nil ||
+	if m.get(memoKey{"a", 0}) != nil || m.get(memoKey{"a", 1}).problem.Error != "again" ||
+		m.get(memoKey{"a", maxKept}) == nil ||
 		len(m.all) != maxKept || len(m.ages) != maxKept {
 		t.Error(len(m.all), m.ages)
 	}
 }
 
-// TestUnits: measures of one unit stand in one chart, those of two in a chart each. Bars stand by their size unless somebody ordered them.
+// TestUnits: measures of one unit stand in one chart, those of two in a chart each. Bars stand by their size unless
+// somebody ordered them.
 func TestUnits(t *testing.T) {
 	dialect := sqlite.Dialect{}.Language().Text
 	for _, tt := range []struct {

@@ -23,8 +23,10 @@ var sold = []string{
 	"CREATE TABLE receipts (id INT PRIMARY KEY, shop_id INT NOT NULL REFERENCES shops (id), sold_at TIMESTAMP NOT NULL, " +
 		"amount DECIMAL(10,2) NOT NULL, paid BOOLEAN NOT NULL)",
 	"INSERT INTO shops VALUES (1, 'Porto'), (2, 'Łódź')",
-	"INSERT INTO receipts VALUES (1, 1, '2024-01-05 10:30:00', 120.50, TRUE), (2, 2, '2024-02-10 09:00:00', 80.00, FALSE), " +
-		"(3, 1, '2024-03-10 02:30:00', 210.25, TRUE), (4, 2, '2024-05-20 18:15:00', 95.10, TRUE), (5, 1, '2024-06-01 00:00:00', 1160.00, FALSE)",
+	"INSERT INTO receipts VALUES (1, 1, '2024-01-05 10:30:00', 120.50, TRUE), (2, 2, '2024-02-10 09:00:00', 80.00, " +
+		"FALSE), " +
+		"(3, 1, '2024-03-10 02:30:00', 210.25, TRUE), (4, 2, '2024-05-20 18:15:00', 95.10, TRUE), (5, 1, " +
+		"'2024-06-01 00:00:00', 1160.00, FALSE)",
 }
 
 const (
@@ -33,8 +35,8 @@ const (
 	twoYears     = "How many visits were there by month?"
 )
 
-// TestPageOnServers: the page on PostgreSQL and MariaDB shows months, decimals and truth values as the server has them, on a wide window and
-// on a phone. With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
+// TestPageOnServers: the page on PostgreSQL and MariaDB shows months, decimals and truth values as the server has them,
+// on a wide window and on a phone. With TEXTTOSQL_PICTURES=FOLDER it writes screenshots.
 func TestPageOnServers(t *testing.T) {
 	for _, tt := range []struct {
 		name, driver, dsn string
@@ -70,7 +72,8 @@ func TestPageOnServers(t *testing.T) {
 			for name, l := range map[string]look{"desk": {1280, false}, "phone": {390, false}} {
 				b := s.tab(t, l, "/#c/"+months)
 				b.until("document.querySelectorAll('tbody tr').length === 5 && document.querySelector('figure svg text') !== null")
-				want := [][]string{{"January 2024", "120.50"}, {"February 2024", "80.00"}, {"March 2024", "210.25"}, {"May 2024", "95.10"}, {"June 2024", "1,160.00"}}
+				want := [][]string{{"January 2024", "120.50"}, {"February 2024", "80.00"}, {"March 2024", "210.25"},
+					{"May 2024", "95.10"}, {"June 2024", "1,160.00"}}
 				cells := "[...document.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent.trim()))"
 				if diff := cmp.Diff(want, eval[[][]string](b, cells)); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -103,11 +106,13 @@ func (s *shop) monthsOfTwoYears(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, statement := range []string{
 		"CREATE TABLE visits (id INT PRIMARY KEY, seen_at TIMESTAMPTZ NOT NULL)",
-		"INSERT INTO visits SELECT n, TIMESTAMPTZ '2023-01-01 00:00:00Z' + n * INTERVAL '1 hour' FROM generate_series(0, 2 * 8760 + 23) AS n",
+		"INSERT INTO visits SELECT n, TIMESTAMPTZ '2023-01-01 00:00:00Z' + n * INTERVAL '1 hour' FROM generate_series(0, " +
+			"2 * 8760 + 23) AS n",
 	} {
 		testutil.Value(db.Exec(statement))(t, statement)
 	}
-	replies[twoYears] = []string{"SELECT date_trunc('month', seen_at) AS month, count(*) AS visits FROM visits GROUP BY 1 ORDER BY 1"}
+	replies[twoYears] = []string{"SELECT date_trunc('month', seen_at) AS month, count(*) AS visits FROM visits " +
+		"GROUP BY 1 ORDER BY 1"}
 	id := s.asked(t, "", twoYears).ID
 	var want []string
 	for month := range 24 {

@@ -21,22 +21,27 @@ import (
 const maxSuggested = 5
 
 var (
-	quantity = regexp.MustCompile(`(?i)(amount|total|price|cost|revenue|sales|quantity|qty|salary|value|population|score|rating|budget|balance|payment)`)
-	sorts    = regexp.MustCompile(`(?i)^(status|state|type|kind|category|country|region|city|town|genre|gender|department|segment|channel|priority|language)$`)
-	dated    = regexp.MustCompile(`(?i)(^|_)(date|day|month|year|time|at|on)$|date|_at$`)
-	called   = regexp.MustCompile(`(?i)^(name|title|label|full_?name|.*_name|.*_title)$`)
-	numbers  = regexp.MustCompile(`(?i)int|num|dec|real|double|float|money`)
-	adds     = regexp.MustCompile(`(?i)(amount|total|cost|revenue|sales|quantity|qty|payment|fee|hours|minutes|seconds|weight|distance)$`)
-	each     = regexp.MustCompile(`(?i)(^|_)(unit|avg|average|per|max|min)`)
-	states   = regexp.MustCompile(`\b(birth|born|dob|updated?|modified|changed|deleted|expir\w*|valid|due|until|last|hired?|since|joined|registered|start|end|` +
-		`founded|built|released?|published?|died|death|retired|year|month)\b`)
+	quantity = regexp.MustCompile(
+		`(?i)(amount|total|price|cost|revenue|sales|quantity|qty|salary|value|population|score|rating|budget|balance|payment)`)
+	sorts = regexp.MustCompile(
+		`(?i)^(status|state|type|kind|category|country|region|city|town|genre|gender|department|segment|channel|priority|language)$`)
+	dated   = regexp.MustCompile(`(?i)(^|_)(date|day|month|year|time|at|on)$|date|_at$`)
+	called  = regexp.MustCompile(`(?i)^(name|title|label|full_?name|.*_name|.*_title)$`)
+	numbers = regexp.MustCompile(`(?i)int|num|dec|real|double|float|money`)
+	adds    = regexp.MustCompile(
+		`(?i)(amount|total|cost|revenue|sales|quantity|qty|payment|fee|hours|minutes|seconds|weight|distance)$`)
+	each   = regexp.MustCompile(`(?i)(^|_)(unit|avg|average|per|max|min)`)
+	states = regexp.MustCompile(
+		`\b(birth|born|dob|updated?|modified|changed|deleted|expir\w*|valid|due|until|last|hired?|since|joined|registered|start|end|` +
+			`founded|built|released?|published?|died|death|retired|year|month)\b`)
 	listing = regexp.MustCompile(`(?i)^(lkp|lookup|lu|ref)_|_(lkp|lookup|types?)$`)
 	stamps  = regexp.MustCompile(`\b(last|updated?|modified|changed|created)\b`) // of the row, not of what it is about
-	naming  = regexp.MustCompile(`(?i)(id|code|key|name|label|title|desc|description|sort|order|position|abbreviation|symbol)$`)
+	naming  = regexp.MustCompile(
+		`(?i)(id|code|key|name|label|title|desc|description|sort|order|position|abbreviation|symbol)$`)
 )
 
-// suggested makes questions of names and keys alone: no model is asked, and no row is read. Tables that others refer to,
-// and that refer to others, come first. A lookup table has no question of its own.
+// suggested makes questions of names and keys alone: no model is asked, and no row is read. Tables that others refer
+// to, and that refer to others, come first. A lookup table has no question of its own.
 func suggested(s *schema.Schema) (all []string) {
 	linked := map[string]int{}
 	for _, t := range s.Tables {
@@ -68,7 +73,8 @@ func suggested(s *schema.Schema) (all []string) {
 				amount = ""
 			}
 			many, sure := summary.Plural(t.Name)
-			return sure && amount != "" && at != "" && add("What is the total "+strings.TrimPrefix(said(amount), "total")+" of "+many+" by month?")
+			return sure && amount != "" && at != "" && add("What is the total "+strings.TrimPrefix(said(amount), "total")+" of "+
+				many+" by month?")
 		},
 		func(t schema.Table) bool { // by a category
 			by := column(t, sorts, nil)
@@ -82,7 +88,9 @@ func suggested(s *schema.Schema) (all []string) {
 		},
 		func(t schema.Table) bool { return add(howMany(t)) },
 	}
-	subjects := slices.DeleteFunc(slices.Clone(tables), func(t schema.Table) bool { return lookup(t, linked) || linking(t) })
+	subjects := slices.DeleteFunc(slices.Clone(tables), func(t schema.Table) bool {
+		return lookup(t, linked) || linking(t)
+	})
 	for _, make := range kinds { // one of each kind, then more of the first ones
 		_ = slices.ContainsFunc(subjects, make)
 	}
@@ -98,7 +106,8 @@ func suggested(s *schema.Schema) (all []string) {
 func ownerOf(s *schema.Schema, c schema.Column) string {
 	name, isKey := strings.CutSuffix(strings.ToLower(c.Name), "_id")
 	for _, t := range s.Tables {
-		if one, _ := summary.Singular(t.Name); isKey && (strings.EqualFold(one, strings.ReplaceAll(name, "_", " ")) || strings.EqualFold(t.Name, name)) {
+		if one, _ := summary.Singular(t.Name); isKey && (strings.EqualFold(one, strings.ReplaceAll(name, "_", " ")) ||
+			strings.EqualFold(t.Name, name)) {
 			return t.Name
 		}
 	}
@@ -135,8 +144,8 @@ func howMany(t schema.Table) string {
 	return "How many " + many + " are there?"
 }
 
-// lookup reports whether a table only names what others refer to: it has a key and a name, or a code and texts about it, and perhaps
-// the time of its last change.
+// lookup reports whether a table only names what others refer to: it has a key and a name, or a code and texts about
+// it, and perhaps the time of its last change.
 func lookup(t schema.Table, linked map[string]int) bool {
 	says := func(c schema.Column) bool {
 		return !naming.MatchString(c.Name) && !stamps.MatchString(said(c.Name)) && !strings.EqualFold(c.Name, t.Name)
@@ -166,7 +175,8 @@ func linking(t schema.Table) bool {
 	return keys > 1 && len(t.Columns) <= keys+1
 }
 
-// column is the first column of a table with such a name and such a type, "" for none. Keys and what is held back are none.
+// column is the first column of a table with such a name and such a type, "" for none. Keys and what is held back are
+// none.
 func column(t schema.Table, name, kind *regexp.Regexp) string {
 	for _, c := range t.Columns {
 		if name.MatchString(c.Name) && !identifies(c.Name) && !c.Sensitive && (kind == nil || kind.MatchString(c.Type)) {
@@ -198,14 +208,16 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 // last are the answers that were asked last, one a conversation, with the figures of those whose rows are in memory.
 func (s *Server) last(ctx context.Context) []card {
 	cards := []card{}
-	all, _ := s.Store.List(ctx, session.Filter{Limit: 4 * maxLast}) // a conversation that cannot be read is shown in the list
+	// a conversation that cannot be read is shown in the list
+	all, _ := s.Store.List(ctx, session.Filter{Limit: 4 * maxLast})
 	for _, one := range all {
 		rec, err := s.Store.Load(ctx, one.ID)
 		if err != nil || len(cards) == maxLast {
 			continue
 		}
 		c := s.view(rec)
-		i := slices.IndexFunc(c.Turns, func(t turn) bool { return t.Own != nil }) // statements of the person follow the answer
+		// statements of the person follow the answer
+		i := slices.IndexFunc(c.Turns, func(t turn) bool { return t.Own != nil })
 		if i < 0 {
 			i = len(c.Turns)
 		}
@@ -238,7 +250,9 @@ func (s *Server) sample(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	i := slices.IndexFunc(known.Tables, func(t schema.Table) bool { return visible(t.TableName().String()) == r.URL.Query().Get("table") })
+	i := slices.IndexFunc(known.Tables, func(t schema.Table) bool {
+		return visible(t.TableName().String()) == r.URL.Query().Get("table")
+	})
 	if i < 0 || s.DB == nil {
 		answer(w, http.StatusNotFound, problem{"missing", "there is no such table"})
 		return

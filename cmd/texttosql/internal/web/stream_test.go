@@ -22,7 +22,8 @@ type stream struct {
 func (s *shop) stream(t *testing.T, id string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	req := testutil.Value(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/conversations/"+id+"/events", nil))(t)
+	req := testutil.Value(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/conversations/"+id+"/events",
+		nil))(t)
 	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
 		t.Fatal(resp.Status, kind)

@@ -76,7 +76,8 @@ func (v view) len() int {
 // page is what stands from a row on.
 func (v view) page(from int) *table {
 	n := len(v.Columns)
-	p := &table{Columns: make([]string, n), Numeric: make([]bool, n), Moments: make([]bool, n), Rows: [][]*string{}, From: max(0, min(from, v.len())), Total: v.len()}
+	p := &table{Columns: make([]string, n), Numeric: make([]bool, n), Moments: make([]bool, n), Rows: [][]*string{},
+		From: max(0, min(from, v.len())), Total: v.len()}
 	for i, name := range v.Columns {
 		p.Columns[i], p.Numeric[i] = visible(words.Short(name, maxText)), v.shapes[i].Numeric
 		p.Moments[i] = v.shapes[i].Instant
@@ -143,7 +144,8 @@ func (v view) arranged(by int, down bool, find string) view {
 		if isX != isY {
 			return cmp.Compare(btoi(isY), btoi(isX))
 		}
-		return cmp.Or(strings.Compare(strings.ToLower(words.Plain(a)), strings.ToLower(words.Plain(b))), strings.Compare(words.Plain(a), words.Plain(b)))
+		return cmp.Or(strings.Compare(strings.ToLower(words.Plain(a)), strings.ToLower(words.Plain(b))),
+			strings.Compare(words.Plain(a), words.Plain(b)))
 	})
 	return v
 }
@@ -200,8 +202,8 @@ func (s shape) at(column string, v any) (float64, bool) {
 	return moment(column, v)
 }
 
-// time is what the places of a column on an axis of time count: the grain of its periods, else "moment" for seconds, and "" for numbers
-// such as a year.
+// time is what the places of a column on an axis of time count: the grain of its periods, else "moment" for seconds,
+// and "" for numbers such as a year.
 func (s shape) time(v any) string {
 	if _, ok := s.of.Period(v); ok {
 		return s.of.Grain

@@ -63,10 +63,12 @@ func init() {
 			`SELECT c.name, SUM(o.total) AS spent FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name ORDER BY spent DESC LIMIT 10`},
 		"only those in Japan": {`SELECT c.name, COUNT(*) AS n FROM customers c JOIN orders o ON o.customer_id = c.id
 			WHERE o.status = 'shipped' AND c.country = 'Japan' GROUP BY c.name ORDER BY n DESC LIMIT 10`},
-		"Revenue by month and status in 2025": {`SELECT strftime('%Y-%m', ordered_on) AS month, status, SUM(total) AS revenue FROM orders
+		"Revenue by month and status in 2025": {
+			`SELECT strftime('%Y-%m', ordered_on) AS month, status, SUM(total) AS revenue FROM orders
 			WHERE ordered_on >= '2025-01-01' AND ordered_on < '2026-01-01' AND NOT (status = 'open' AND ordered_on BETWEEN '2025-05-01' AND '2025-06-31')
 			GROUP BY month, status`},
-		"List all orders":                                   {"SELECT id, ordered_on, status, total FROM orders ORDER BY id LIMIT 1000"},
+		"List all orders": {"SELECT id, ordered_on, status, total FROM orders " +
+			"ORDER BY id LIMIT 1000"},
 		"How many orders were canceled?":                    {"SELECT COUNT(*) FROM orders WHERE status = 'canceled'"},
 		"How many orders were cancelled?":                   {"SELECT COUNT(*) FROM orders WHERE status = 'cancelled'"},
 		"How many orders were placed in 2025?":              {"SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2024%'"},
@@ -82,7 +84,8 @@ func init() {
 // click clicks with the mouse on the visible thing that has a text or a name.
 func (b *tab) click(name string) {
 	b.t.Helper()
-	find := fmt.Sprintf(`(() => { const e = [...document.querySelectorAll('button, a, summary, select')].find((e) => e.checkVisibility() &&
+	find := fmt.Sprintf(
+		`(() => { const e = [...document.querySelectorAll('button, a, summary, select')].find((e) => e.checkVisibility() &&
 		(e.getAttribute('aria-label') || e.innerText).replace(/\s+/g, ' ').trim() === %q);
 		if (!e || e.disabled) return [];
 		e.scrollIntoView({block: 'center'});
@@ -158,10 +161,12 @@ func TestTenTasks(t *testing.T) {
 
 	b.click("✗ Wrong")
 	b.at("What is wrong?")
-	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('article:last-child .panel:not([hidden]) input').focus(); undefined"))
+	b.run(chromedp.Evaluate[chromedp.Void]("document.querySelector('article:last-child .panel:not([hidden]) " +
+		"input').focus(); undefined"))
 	b.keys("only those in Japan" + kb.Enter)
 	b.shows("You corrected")
-	b.until("document.querySelectorAll('article').length === 3 && document.querySelector('article:last-child tbody td') !== null")
+	b.until("document.querySelectorAll('article').length === 3 && document.querySelector('article:last-child tbody td') " +
+		"!== null")
 	b.answered()
 	task("correct")
 
@@ -171,7 +176,8 @@ func TestTenTasks(t *testing.T) {
 	b.click("Run")
 	b.shows("This only reads.")
 	b.axe("refused")
-	b.write("SELECT c.name, o.id, o.total FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.country = 'Japan'")
+	b.write("SELECT c.name, o.id, o.total FROM customers c JOIN orders o ON o.customer_id = c.id " +
+		"WHERE c.country = 'Japan'")
 	b.click("Run")
 	b.at("Your own statement")
 	b.unringed()
@@ -256,7 +262,8 @@ func TestTenTasks(t *testing.T) {
 	b.clean()
 
 	s = openWith(t, store, nil) // where no answer is confirmed
-	answer, choice := s.asked(t, "", "What was the revenue by month in 2025?").ID, s.asked(t, "", "Who are our best customers?").ID
+	answer, choice := s.asked(t, "", "What was the revenue by month in 2025?").ID,
+		s.asked(t, "", "Who are our best customers?").ID
 	for name, l := range map[string]look{"phone": {390, false}, "dark": {1280, true}, "phone-dark": {390, true}} {
 		b := s.tab(t, l, "/#c/"+answer)
 		b.shows("revenue by month")
@@ -302,14 +309,17 @@ func (b *tab) download(name string) (saved []byte) {
 	return saved
 }
 
-// TestWaysOut: a doubt about the year, and a remark about rows that usually do not count, can be asked away by one click.
+// TestWaysOut: a doubt about the year, and a remark about rows that usually do not count, can be asked away by one
+// click.
 func TestWaysOut(t *testing.T) {
-	s := openWith(t, store+"ALTER TABLE orders ADD deleted_on DATE; UPDATE orders SET deleted_on = '2025-12-31' WHERE id % 2", nil)
+	s := openWith(t, store+"ALTER TABLE orders ADD deleted_on DATE; UPDATE orders SET deleted_on = '2025-12-31' "+
+		"WHERE id % 2", nil)
 	b := s.tab(t, desk, "/")
 	b.at("Your question")
 	for _, tt := range []struct{ question, says, way, then string }{
 		{"How many orders were placed in 2025?", "Check this: the question says 2025", "Ask with 2025", "With 2025"},
-		{"How many orders are there?", "3,000 orders. 1,500 of them have deleted_on set; without them 1,500.", "Leave them out",
+		{"How many orders are there?", "3,000 orders. 1,500 of them have deleted_on set; without them 1,500.",
+			"Leave them out",
 			"Leave out the rows of orders that have deleted_on"},
 	} {
 		b.click2("question")
@@ -324,7 +334,8 @@ func TestWaysOut(t *testing.T) {
 	}
 }
 
-// TestManage: conversations are named by their first question, found, renamed and deleted; what cannot be read is shown.
+// TestManage: conversations are named by their first question, found, renamed and deleted; what cannot be read is
+// shown.
 func TestManage(t *testing.T) {
 	s := open(t, nil)
 	s.asked(t, "", "What was sold each day?")
@@ -337,7 +348,8 @@ func TestManage(t *testing.T) {
 	b.click("Rename")
 	b.at("Its name")
 	b.keys("Sales <b>up there</b>" + kb.Enter)
-	b.until("document.querySelector('#list').innerText.includes('Sales <b>up there</b>') && document.getElementById('title').innerText.includes('up there')")
+	b.until("document.querySelector('#list').innerText.includes('Sales <b>up there</b>') && " +
+		"document.getElementById('title').innerText.includes('up there')")
 	b.axe("renamed")
 	b.click2("find")
 	b.keys("UP THERE")
@@ -351,7 +363,9 @@ func TestManage(t *testing.T) {
 	if _, err := s.store.Load(t.Context(), c.ID); err == nil {
 		t.Error("it is still there")
 	}
-	if status, _ := s.do(t, "/api/conversations/"+strings.Repeat("b", 32), struct{}{}, func(r *http.Request) { r.Method = "DELETE" }); status != 200 {
+	if status, _ := s.do(t, "/api/conversations/"+strings.Repeat("b", 32), struct{}{}, func(r *http.Request) {
+		r.Method = "DELETE"
+	}); status != 200 {
 		t.Error(status)
 	}
 	if all, err := s.store.List(t.Context(), session.Filter{}); err != nil || len(all) != 1 {
@@ -364,11 +378,13 @@ func TestManage(t *testing.T) {
 func (b *tab) write(sql string) {
 	b.t.Helper()
 	b.at("Your own SQL, one statement that reads")
-	b.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, cdpinput.InsertText, cdpinput.InsertTextParams{Text: sql})
-		return err
-	}))
-	b.until(fmt.Sprintf("document.activeElement.shadowRoot.activeElement.innerText.replace(/\\s+/g, ' ').includes(%q)", strings.Join(strings.Fields(sql), " ")))
+	b.run(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, cdpinput.InsertText, cdpinput.InsertTextParams{Text: sql})
+			return err
+		}))
+	b.until(fmt.Sprintf("document.activeElement.shadowRoot.activeElement.innerText.replace(/\\s+/g, ' ').includes(%q)",
+		strings.Join(strings.Fields(sql), " ")))
 }
 
 // click2 clicks into a field, by its id or a selector.
@@ -378,7 +394,8 @@ func (b *tab) click2(field string) {
 		field = "#" + field
 	}
 	b.until(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", field))
-	at := eval[[]float64](b, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: 'center'});
+	at := eval[[]float64](b,
+		fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: 'center'});
 		const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, field))
 	b.run(chromedp.MouseClickXY(at[0], at[1]))
 }
@@ -406,7 +423,8 @@ var axeJS = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return "", nil
 	}
-	npm := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir, "axe-core@4.14.1")
+	npm := exec.Command("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", dir,
+		"axe-core@4.14.1")
 	if said, err := npm.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm: %w\n%s", err, said)
 	}
@@ -414,7 +432,8 @@ var axeJS = sync.OnceValues(func() (string, error) {
 	return string(text), err
 })
 
-// axe fails if axe-core finds a violation in the state that the page is in. Where that is not installed it checks nothing.
+// axe fails if axe-core finds a violation in the state that the page is in. Where that is not installed it checks
+// nothing.
 func (b *tab) axe(state string) {
 	b.t.Helper()
 	axe, err := axeJS()
@@ -444,7 +463,8 @@ func (b *tab) shot(name string, at ...string) {
 	if dir == "" {
 		return
 	}
-	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).scrollIntoView(); undefined", append(at, "header")[0])))
+	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).scrollIntoView(); undefined",
+		append(at, "header")[0])))
 	time.Sleep(100 * time.Millisecond) // for the eye, not for the test
 	raw, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {

@@ -215,8 +215,8 @@ func (s *Server) saved(id string, revision int64) {
 	}
 }
 
-// Progress carries the steps of questions from an Engine to the Servers that have it, one for each scope: its Tell is for
-// texttosql.WithProgress. Safe for concurrent use.
+// Progress carries the steps of questions from an Engine to the Servers that have it, one for each scope: its Tell is
+// for texttosql.WithProgress. Safe for concurrent use.
 type Progress struct {
 	mu sync.Mutex
 	to []*Server

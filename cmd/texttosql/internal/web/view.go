@@ -34,7 +34,8 @@ type conversation struct {
 	Title    string `json:"title"` // what it is called
 	Left     int    `json:"left"`  // corrections that may still be made
 	Turns    []turn `json:"turns"`
-	Active   bool   `json:"active,omitempty"` // stopped, and the record says that it runs: its program died, or is another one
+	// stopped, and the record says that it runs: its program died, or is another one
+	Active bool `json:"active,omitempty"`
 }
 
 // turn is what the user did, with the answer to it.
@@ -132,7 +133,8 @@ func (s *Server) view(r session.Record) conversation {
 		}
 		if a := t.Answer; a != nil && (i < r.Last() || c.State == answered) { // a choice has one before it was checked
 			v.Answer = &reply{SQL: visible(a.SQL), Says: s.says(a.SQL), Confidence: a.Confidence, Level: a.Level,
-				Closing: visible(cmp.Or(a.Closing, fmt.Sprintf("Confidence %.2f.", a.Confidence)))} // earlier versions stored no sentence
+				// earlier versions stored no sentence
+				Closing: visible(cmp.Or(a.Closing, fmt.Sprintf("Confidence %.2f.", a.Confidence)))}
 			if known != nil {
 				v.Answer.details = known.details
 				v.Answer.Found = cmp.Or(known.Found, s.found(a.SQL, known.all))
@@ -250,7 +252,8 @@ func (s *Server) schema(w http.ResponseWriter, r *http.Request) {
 	}
 	out := []relation{}
 	for _, t := range known.Tables {
-		rel := relation{Name: visible(t.TableName().String()), Kind: t.Kind, About: visible(t.Description), Columns: []column{}}
+		rel := relation{Name: visible(t.TableName().String()), Kind: t.Kind, About: visible(t.Description),
+			Columns: []column{}}
 		for _, c := range t.Columns {
 			var notes []string
 			if slices.Contains(t.PrimaryKey, c.Name) {

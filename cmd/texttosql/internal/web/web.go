@@ -37,9 +37,10 @@ import (
 
 // Config is what a Server needs.
 type Config struct {
-	Engine    *texttosql.Engine       // required
-	Store     session.Store           // required; conversations live as long as it does
-	DB        *exec.DB                // the same database under the same policy; nil: no sentences about statements, no rows of tables
+	Engine *texttosql.Engine // required
+	Store  session.Store     // required; conversations live as long as it does
+	// the same database under the same policy; nil: no sentences about statements, no rows of tables
+	DB        *exec.DB
 	Confirmed *memory.VerifiedAnswers // its last questions are offered where nothing was asked yet; nil: none
 	Progress  *Progress               // of the Engine; nil: the page shows no steps
 	Title     string                  // what the page is called, such as the name of a company; "": "texttosql"
@@ -48,9 +49,11 @@ type Config struct {
 	Sweep     bool                    // session.DeleteExpired deletes old conversations, at once and every day
 	Parallel  int                     // questions that run at a time, others wait in line; 0: 4
 	NoModel   bool                    // the Engine has no model: it serves tables and statements, and answers no question
-	Who       string                  // who uses the page, as it greets and as confirmed answers name them; "": nobody knows
-	Hide      func(string) string     // takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
-	Door      httpserver.Door         // who may come in; its Credential is set by Handler
+	// who uses the page, as it greets and as confirmed answers name them; "": nobody knows
+	Who string
+	// takes what nobody may see, such as parts of a DSN, out of the text of an error; nil: nothing
+	Hide func(string) string
+	Door httpserver.Door // who may come in; its Credential is set by Handler
 }
 
 // Server serves the page. Make one with New. Safe for concurrent use.
@@ -78,7 +81,8 @@ func New(c Config) (*Server, error) {
 	if c.Parallel < 0 {
 		return nil, fmt.Errorf("web: Parallel is %d", c.Parallel)
 	}
-	c.Parallel, c.Title, c.Database = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "texttosql"), cmp.Or(c.Database, "your database")
+	c.Parallel, c.Title, c.Database = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "texttosql"),
+		cmp.Or(c.Database, "your database")
 	colours, err := accents(c.Accent)
 	if err != nil {
 		return nil, err
@@ -132,7 +136,9 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		io.WriteString(w, icon)
 	})
-	front.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, struct{}{}) })
+	front.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, struct{}{})
+	})
 	inner.HandleFunc("GET /api/conversations", s.list)
 	inner.HandleFunc("POST /api/conversations", s.ask)
 	inner.HandleFunc("GET /api/conversations/{id}", s.show)
@@ -165,7 +171,8 @@ func headers(next http.Handler) http.Handler {
 		h := w.Header()
 		for name, value := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"X-Frame-Options":            "DENY",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 		} {
 			h.Set(name, value)
@@ -211,7 +218,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, problem{"token", "this is not the token"})
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.pass(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.pass(), Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
 	answer(w, http.StatusOK, struct{}{})
 }
 
@@ -249,7 +257,8 @@ type problem struct {
 
 // The refusals of a server that has enough to do.
 var (
-	errBusy   = errors.New("this conversation is answering a question already, perhaps in another tab; wait for it or cancel it")
+	errBusy = errors.New("this conversation is answering a question already, perhaps in another tab; " +
+		"wait for it or cancel it")
 	errFull   = errors.New("too many questions wait at the moment; try again when some of them have ended")
 	errClosed = errors.New("the server is stopping; the conversation goes on when it is back")
 )

@@ -25,42 +25,52 @@ func TestConversation(t *testing.T) {
 	s := open(t, nil)
 	c := s.asked(t, "", "What was sold each day?")
 	a := c.Turns[0].Answer
-	if c.State != answered || a == nil || a.SQL != "SELECT day, amount FROM sales ORDER BY day" || a.Rows.Count != "6 rows" || len(a.Rows.Charts) != 1 ||
-		len(a.Votes) != 1 || a.Votes[0].Votes != "3 of 3" || a.Why == "" || !a.Trace || a.Confidence <= 0 || !strings.Contains(a.Cost, "3 model calls") {
+	if c.State != answered || a == nil || a.SQL != "SELECT day, amount FROM sales ORDER BY day" ||
+		a.Rows.Count != "6 rows" || len(a.Rows.Charts) != 1 ||
+		len(a.Votes) != 1 || a.Votes[0].Votes != "3 of 3" || a.Why == "" || !a.Trace || a.Confidence <= 0 ||
+		!strings.Contains(a.Cost, "3 model calls") {
 		t.Fatalf("%+v %+v", c, a)
 	}
-	if status, page := s.do(t, "/trace/"+c.ID+"/0", nil, nil); status != 200 || !strings.Contains(page["text"].(string), "SELECT day, amount") {
+	if status, page := s.do(t, "/trace/"+c.ID+"/0", nil, nil); status != 200 ||
+		!strings.Contains(page["text"].(string), "SELECT day, amount") {
 		t.Error(status, page)
 	}
 	c = s.asked(t, c.ID, "How many in the north?")
 	c = s.asked(t, c.ID, "And in the south?")
-	if at := c.Turns[2]; at.Kind != dialogue.TurnFollowUp || *at.Answer.Rows.Rows[0][0] != "2" || c.Turns[0].Answer == nil ||
+	if at := c.Turns[2]; at.Kind != dialogue.TurnFollowUp || *at.Answer.Rows.Rows[0][0] != "2" ||
+		c.Turns[0].Answer == nil ||
 		c.Title != "What was sold each day?" {
 		t.Fatalf("%+v", c)
 	}
 	c = s.say(t, c.ID, "correct", map[string]any{"text": "only those of clerk 1"})
-	if at := c.Turns[3]; at.Kind != dialogue.TurnCorrection || *at.Answer.Rows.Rows[0][0] != "1" || c.Left != 3 { // prose is not counted
+	// prose is not counted
+	if at := c.Turns[3]; at.Kind != dialogue.TurnCorrection || *at.Answer.Rows.Rows[0][0] != "1" || c.Left != 3 {
 		t.Fatalf("%+v", c)
 	}
-	c = s.say(t, c.ID, "correct", map[string]any{"correction": map[string]any{"type": "column", "user_term": "south", "actual_column": `"sales".region`}})
+	c = s.say(t, c.ID, "correct", map[string]any{"correction": map[string]any{"type": "column", "user_term": "south",
+		"actual_column": `"sales".region`}})
 	if c.Turns[4].Meaning != "“south” means sales.region" || c.Left != 2 {
 		t.Errorf("%+v", c.Turns[4])
 	}
-	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 || refused["code"] != "input" {
+	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/confirm", input{}, nil); status != 422 ||
+		refused["code"] != "input" {
 		t.Error(status, refused)
 	}
 	c = s.say(t, c.ID, "confirm", map[string]any{"text": "How many sales of clerk 1 were in the south?"})
 	pairs, err := s.confirmed.Pairs()
-	if err != nil || len(pairs) != 1 || pairs[0].Question != "How many sales of clerk 1 were in the south?" || !c.Turns[4].Confirmed || len(c.Turns) != 5 {
+	if err != nil || len(pairs) != 1 || pairs[0].Question != "How many sales of clerk 1 were in the south?" ||
+		!c.Turns[4].Confirmed || len(c.Turns) != 5 {
 		t.Errorf("%+v %v %+v", pairs, err, c)
 	}
 	_, all := s.do(t, "/api/conversations", nil, nil)
-	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "What was sold each day?" || got["state"] != answered ||
+	if got := all["conversations"].([]any)[0].(map[string]any); got["title"] != "What was sold each day?" ||
+		got["state"] != answered ||
 		all["database"] != "market" {
 		t.Errorf("%v", all)
 	}
 	_, start := s.do(t, "/api/start", nil, nil)
-	if last := start["last"].([]any); len(last) != 1 || last[0].(map[string]any)["figure"] != "1" || last[0].(map[string]any)["id"] != c.ID {
+	if last := start["last"].([]any); len(last) != 1 || last[0].(map[string]any)["figure"] != "1" ||
+		last[0].(map[string]any)["id"] != c.ID {
 		t.Errorf("%v", start)
 	}
 	if rec, err := s.store.Load(t.Context(), c.ID); err != nil || rec.Revision != c.Revision || len(rec.Turns) != 6 {
@@ -83,16 +93,26 @@ func TestRefusals(t *testing.T) {
 		code   string // "": the reply is that of the door
 		why    string
 	}{
-		{"/api/conversations", ask, func(r *http.Request) { r.Header.Del("X-Texttosql") }, 403, "foreign", "a form of another page has no header of ours"},
-		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415, "request", "nor this type"},
-		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "", "another page"},
-		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Origin", "null") }, 403, "", "a page in a frame without an origin"},
-		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, "", "another page that hides its origin"},
-		{"/api/conversations", nil, func(r *http.Request) { r.Host = "evil.example" }, 403, "", "a name that was bent to this machine"},
+		{"/api/conversations", ask, func(r *http.Request) { r.Header.Del("X-Texttosql") }, 403, "foreign",
+			"a form of another page has no header of ours"},
+		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415, "request",
+			"nor this type"},
+		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "",
+			"another page"},
+		{"/api/conversations", ask, func(r *http.Request) {
+			r.Header.Set("Origin", "null")
+		}, 403, "", "a page in a frame without an origin"},
+		{"/api/conversations", ask, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, "",
+			"another page that hides its origin"},
+		{"/api/conversations", nil, func(r *http.Request) {
+			r.Host = "evil.example"
+		}, 403, "", "a name that was bent to this machine"},
 		{"/", nil, func(r *http.Request) { r.Host = "evil.example" }, 403, "", "not even the page"},
-		{"/api/conversations", nil, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, "", "a script of another page that reads"},
+		{"/api/conversations", nil, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, "",
+			"a script of another page that reads"},
 		{"/api/conversations", map[string]any{"question": strings.Repeat("x", maxBody)}, nil, 413, "", "a body without end"},
-		{"/api/conversations", map[string]any{"question": strings.Repeat("x", 8<<10+1)}, nil, 422, "input", "too long a question"},
+		{"/api/conversations", map[string]any{"question": strings.Repeat("x", 8<<10+1)}, nil, 422, "input",
+			"too long a question"},
 		{"/api/conversations", map[string]any{"question": " "}, nil, 422, "input", "no word"},
 		{"/api/conversations", map[string]any{"sql": "SELECT 1"}, nil, 400, "request", "a member that is not known"},
 		{"/api/conversations", "no object", nil, 400, "request", "no object"},
@@ -107,7 +127,8 @@ func TestRefusals(t *testing.T) {
 		{"/api/conversations/" + strings.Repeat("b", 32), nil, nil, 500, "internal", "a record that is no JSON"},
 		{"/api/conversations/" + done + "/drop", map[string]any{}, nil, 404, "missing", "no such call"},
 		{"/api/conversations/" + done + "/choose", map[string]any{"option": "r1"}, nil, 409, "conflict", "nothing is asked"},
-		{"/api/conversations/" + done + "/correct", map[string]any{"correction": map[string]any{"type": "table", "selected_tables": []string{"sails"}}}, nil,
+		{"/api/conversations/" + done + "/correct",
+			map[string]any{"correction": map[string]any{"type": "table", "selected_tables": []string{"sails"}}}, nil,
 			422, "input", "no such table"},
 		{"/api/conversations/" + done + "/correct", map[string]any{"text": ""}, nil, 422, "input", "nothing said"},
 		{"/trace/" + done + "/7", nil, nil, 404, "missing", "no such turn"},
@@ -133,7 +154,8 @@ func TestOneAtATime(t *testing.T) {
 	_, second := s.do(t, "/api/conversations", ask, nil)
 	id := first["id"].(string)
 	for _, call := range []string{"ask", "resume", "restart", "confirm"} { // as from another tab
-		if status, refused := s.do(t, "/api/conversations/"+id+"/"+call, ask, nil); status != 409 || refused["code"] != "busy" {
+		if status, refused := s.do(t, "/api/conversations/"+id+"/"+call, ask, nil); status != 409 ||
+			refused["code"] != "busy" {
 			t.Error(call, status, refused)
 		}
 	}
@@ -150,8 +172,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestLine: the server works on a bounded number of questions. Others are kept, wait in the order of coming and are told their place;
-// one that is cancelled leaves the line, and what was asked can go on.
+// TestLine: the server works on a bounded number of questions. Others are kept, wait in the order of coming and are
+// told their place; one that is cancelled leaves the line, and what was asked can go on.
 func TestLine(t *testing.T) {
 	s := open(t, func(c *Config) { c.Parallel = 1 })
 	release := s.model.hold()
@@ -216,7 +238,8 @@ func TestLineIsBounded(t *testing.T) {
 	if c := s.settled(t, r["id"].(string)); c.State != stopped {
 		t.Errorf("%+v", c)
 	}
-	if status, refused := s.do(t, "/api/query", map[string]any{"sql": "SELECT 1"}, nil); status != 503 || refused["code"] != "full" {
+	if status, refused := s.do(t, "/api/query", map[string]any{"sql": "SELECT 1"}, nil); status != 503 ||
+		refused["code"] != "full" {
 		t.Error(status, refused)
 	}
 }
@@ -227,7 +250,8 @@ func TestBusy(t *testing.T) {
 	s.model.fails(&llm.Error{Class: llm.ClassRateLimit, RetryAfter: 30 * time.Second})
 	s.end()
 	s.start(t, func(c *Config) {
-		c.Engine = testutil.Value(texttosql.New(s.db, s.model, texttosql.WithSamples(1), texttosql.WithProgress(c.Progress.Tell)))(t)
+		c.Engine = testutil.Value(texttosql.New(s.db, s.model, texttosql.WithSamples(1),
+			texttosql.WithProgress(c.Progress.Tell)))(t)
 	})
 	_, r := s.do(t, "/api/conversations", map[string]any{"question": "How many in the north?"}, nil)
 	stream := s.stream(t, r["id"].(string))
@@ -313,7 +337,8 @@ func goroutines() string {
 	return strings.Join(own, "\n\n")
 }
 
-// TestTwoServers: another program is told to wait for a conversation that the first one works on, and pays nothing for it.
+// TestTwoServers: another program is told to wait for a conversation that the first one works on, and pays nothing for
+// it.
 func TestTwoServers(t *testing.T) {
 	one := open(t, nil)
 	release := one.model.hold()
@@ -328,13 +353,16 @@ func TestTwoServers(t *testing.T) {
 	if c := other.view(t, id); c.State != stopped || !c.Active {
 		t.Errorf("%+v", c)
 	}
-	for call, in := range map[string]map[string]any{"resume": {}, "restart": {}, "ask": {"question": "And in the south?"}} {
-		if status, refused := other.do(t, "/api/conversations/"+id+"/"+call, in, nil); status != 503 || refused["code"] != "busy" {
+	for call, in := range map[string]map[string]any{"resume": {}, "restart": {},
+		"ask": {"question": "And in the south?"}} {
+		if status, refused := other.do(t, "/api/conversations/"+id+"/"+call, in, nil); status != 503 ||
+			refused["code"] != "busy" {
 			t.Errorf("%s: %d %v", call, status, refused)
 		}
 	}
 	release()
-	if mine, c := one.settled(t, id), other.settled(t, id); c.State != answered || mine.State != answered || mine.Revision != c.Revision {
+	if mine, c := one.settled(t, id), other.settled(t, id); c.State != answered || mine.State != answered ||
+		mine.Revision != c.Revision {
 		t.Errorf("%+v\n%+v", c, mine)
 	}
 	if c := other.say(t, id, "ask", map[string]any{"question": "And in the south?"}); c.State != answered {
@@ -345,7 +373,8 @@ func TestTwoServers(t *testing.T) {
 // TestFailures: what the model, the provider or the database breaks is told without what nobody may see.
 func TestFailures(t *testing.T) {
 	s := open(t, func(c *Config) {
-		c.Hide = strings.NewReplacer("s3cret-host", "…", "root", "…", "main", "…").Replace // also where a user has the name of a tag
+		// also where a user has the name of a tag
+		c.Hide = strings.NewReplacer("s3cret-host", "…", "root", "…", "main", "…").Replace
 	})
 	c := s.asked(t, "", "What is the weather?")
 	if f := c.Turns[0].Failure; c.State != failed || f == nil || len(f.Advice) == 0 || !f.Trace {
@@ -357,7 +386,8 @@ func TestFailures(t *testing.T) {
 	if f := c.Turns[0].Failure; c.State != stopped || f == nil || f.Error != unavailable || len(f.Advice) != 0 || f.Final {
 		t.Errorf("%+v %+v", c, c.Turns[0].Failure) // its own words are for who runs it
 	}
-	if status, page := s.do(t, "/trace/"+c.ID+"/0", nil, nil); status != 200 || !strings.Contains(page["text"].(string), "does not take the request") ||
+	if status, page := s.do(t, "/trace/"+c.ID+"/0", nil, nil); status != 200 ||
+		!strings.Contains(page["text"].(string), "does not take the request") ||
 		!strings.Contains(page["text"].(string), "<main>") || !strings.Contains(page["text"].(string), ":root {") {
 		t.Error(status, page)
 	}
@@ -367,7 +397,8 @@ func TestFailures(t *testing.T) {
 	}
 	again := map[string]any{"text": "only those of clerk 1"}
 	testutil.Value(s.db.Exec("ALTER TABLE clerks ADD COLUMN born TEXT"))(t)
-	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", again, nil); status != 409 || refused["code"] != "stale" {
+	if status, refused := s.do(t, "/api/conversations/"+c.ID+"/correct", again, nil); status != 409 ||
+		refused["code"] != "stale" {
 		t.Error(status, refused)
 	}
 	if c = s.say(t, c.ID, "restart", map[string]any{}); c.State != answered {
@@ -387,7 +418,8 @@ func TestToken(t *testing.T) {
 	const token = "a token of the tests"
 	s := open(t, func(c *Config) { c.Door.Token = token })
 	for _, path := range []string{
-		"/api/conversations", "/api/schema", "/api/conversations/" + session.NewID() + "/events", "/trace/x/0", "/api/nothing",
+		"/api/conversations", "/api/schema", "/api/conversations/" + session.NewID() + "/events", "/trace/x/0",
+		"/api/nothing",
 	} {
 		if status, _ := s.do(t, path, nil, nil); status != 401 {
 			t.Error(path, status)
@@ -396,10 +428,13 @@ func TestToken(t *testing.T) {
 	if status, page := s.do(t, "/", nil, nil); status != 200 || strings.Contains(page["text"].(string), "market") {
 		t.Error(status)
 	}
-	if status, refused := s.do(t, "/api/login", map[string]any{"Token": "another"}, nil); status != 401 || refused["code"] != "token" {
+	if status, refused := s.do(t, "/api/login", map[string]any{"Token": "another"}, nil); status != 401 ||
+		refused["code"] != "token" {
 		t.Error(status, refused)
 	}
-	if status, _ := s.do(t, "/api/conversations", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }); status != 200 {
+	if status, _ := s.do(t, "/api/conversations", nil, func(r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}); status != 200 {
 		t.Error(status)
 	}
 	body := strings.NewReader(`{"Token": "` + token + `"}`)
@@ -409,7 +444,8 @@ func TestToken(t *testing.T) {
 	resp := testutil.Value(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	given := resp.Cookies()
-	if len(given) != 1 || !given[0].HttpOnly || given[0].SameSite != http.SameSiteStrictMode || strings.Contains(given[0].Value, token) {
+	if len(given) != 1 || !given[0].HttpOnly || given[0].SameSite != http.SameSiteStrictMode ||
+		strings.Contains(given[0].Value, token) {
 		t.Fatal(given)
 	}
 	if status, _ := s.do(t, "/api/conversations", nil, func(r *http.Request) { r.AddCookie(given[0]) }); status != 200 {
@@ -443,7 +479,8 @@ func TestAsset(t *testing.T) {
 			t.Errorf("%s in the script", word)
 		}
 	}
-	if page := assembled(strings.NewReplacer()); bytes.Contains(page.text, []byte("/* s")) || !strings.Contains(page.policy, "trusted-types 'none'") {
+	if page := assembled(strings.NewReplacer()); bytes.Contains(page.text, []byte("/* s")) ||
+		!strings.Contains(page.policy, "trusted-types 'none'") {
 		t.Errorf("%s", page.policy)
 	}
 }

@@ -1,4 +1,5 @@
-// Package xlsx writes rows as a workbook of Excel: numbers as numbers, dates as dates, and what a cell cannot hold exactly as text.
+// Package xlsx writes rows as a workbook of Excel: numbers as numbers, dates as dates, and what a cell cannot hold
+// exactly as text.
 package xlsx
 
 import (
@@ -24,10 +25,10 @@ const (
 // mostDigits are the digits of a number that a cell keeps: it is a float64.
 const mostDigits = 15
 
-// Write writes a workbook of one sheet, in which the first row has the names of the columns, and closes the rows. Rows are written to
-// a temporary file as they come, each value as its type shows it. A number of more than 15 digits, a blob (X'00ff'), a date before
-// 1900, and an instant in an hour that its zone has twice are texts. More than MaxRows rows, and a text of more than MaxText
-// characters, are an error that names the limit.
+// Write writes a workbook of one sheet, in which the first row has the names of the columns, and closes the rows. Rows
+// are written to a temporary file as they come, each value as its type shows it. A number of more than 15 digits, a
+// blob (X'00ff'), a date before 1900, and an instant in an hour that its zone has twice are texts. More than MaxRows
+// rows, and a text of more than MaxText characters, are an error that names the limit.
 func Write(w io.Writer, rows *result.Stream) error {
 	defer rows.Close()
 	return write(w, rows.Columns, rows.Types, rows.Rows())
@@ -47,7 +48,8 @@ func WriteTable(w io.Writer, t *result.Table) error {
 func write(w io.Writer, columns []string, types []result.Type, rows iter.Seq2[[]any, error]) error {
 	book := excelize.NewFile()
 	defer book.Close()
-	// How many rows come is not known yet. A reader that goes by the dimension of an empty sheet would stop at its first row.
+	// How many rows come is not known yet. A reader that goes by the dimension of an empty sheet would stop at its first
+	// row.
 	if err := book.SetSheetDimension("Sheet1", ""); err != nil {
 		return fmt.Errorf("xlsx: %w", err)
 	}
@@ -115,9 +117,11 @@ func formatOf(t result.Type) string {
 }
 
 // grains are the formats of cells of periods. A year and a quarter are no dates.
-var grains = map[string]string{"month": "mmm yyyy", "week": "yyyy-mm-dd", "day": "yyyy-mm-dd", "hour": "yyyy-mm-dd hh:mm"}
+var grains = map[string]string{"month": "mmm yyyy", "week": "yyyy-mm-dd", "day": "yyyy-mm-dd",
+	"hour": "yyyy-mm-dd hh:mm"}
 
-func writeRows(sheet *excelize.StreamWriter, columns []string, of []result.Type, styles styles, rows iter.Seq2[[]any, error]) error {
+func writeRows(sheet *excelize.StreamWriter, columns []string, of []result.Type, styles styles,
+	rows iter.Seq2[[]any, error]) error {
 	n, types, places := 0, make([]result.Type, len(columns)), make([]*time.Location, len(columns))
 	copy(types, of)
 	for i := range types {
@@ -224,8 +228,8 @@ var layouts = map[result.Kind][]string{
 // firstYear is that from which Excel counts days as the calendar does.
 const firstYear = 1901
 
-// isTwice reports whether the clock of a place shows an instant and another one alike, as in the hour that autumn has twice. Only
-// its text says which it is.
+// isTwice reports whether the clock of a place shows an instant and another one alike, as in the hour that autumn has
+// twice. Only its text says which it is.
 func isTwice(text string, place *time.Location) bool {
 	for _, layout := range layouts[result.KindInstant] {
 		at, err := time.Parse(layout, text)
@@ -233,15 +237,16 @@ func isTwice(text string, place *time.Location) bool {
 			continue
 		}
 		clock := at.In(place).Format(time.DateTime)
-		if at.Add(time.Hour).In(place).Format(time.DateTime) == clock || at.Add(-time.Hour).In(place).Format(time.DateTime) == clock {
+		if at.Add(time.Hour).In(place).Format(time.DateTime) == clock ||
+			at.Add(-time.Hour).In(place).Format(time.DateTime) == clock {
 			return true
 		}
 	}
 	return false
 }
 
-// zoned is the cell of an instant: its moment in a format that has the zone, or its text where the clock of the place shows another
-// instant alike.
+// zoned is the cell of an instant: its moment in a format that has the zone, or its text where the clock of the place
+// shows another instant alike.
 func zoned(value any, format, instant string, place *time.Location) (any, string) {
 	if isTwice(instant, place) {
 		return instant, format
@@ -257,11 +262,13 @@ func zoneOf(instant string) string {
 	return strings.TrimLeft(instant[len(time.DateTime):], ".0123456789")
 }
 
-// moment is the time that a text of a kind says. A cell holds no zone: it shows the clock of the text, and its format the zone.
+// moment is the time that a text of a kind says. A cell holds no zone: it shows the clock of the text, and its format
+// the zone.
 func moment(text string, kind result.Kind) (time.Time, bool) {
 	for _, layout := range layouts[kind] {
 		if at, err := time.Parse(layout, text); err == nil && at.Year() >= firstYear && at.Year() <= 9999 {
-			return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC), true
+			return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC),
+				true
 		}
 	}
 	return time.Time{}, false

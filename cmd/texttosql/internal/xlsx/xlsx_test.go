@@ -57,25 +57,32 @@ func TestWrite(t *testing.T) {
 		raw, shown string
 	}{
 		{"a number is a number", int64(42), whole, unset, "42", "42"},
-		{"a cell would change its last digits", int64(9007199254740993), whole, inline, "9007199254740993", "9007199254740993"},
+		{"a cell would change its last digits", int64(9007199254740993), whole, inline, "9007199254740993",
+			"9007199254740993"},
 		{"a decimal is a number, shown with its scale", result.Decimal("1.10"), money, unset, "1.1", "1.10"},
-		{"a decimal of more digits than a cell keeps", result.Decimal("12345678901234567.25"), money, inline, "12345678901234567.25", "12345678901234567.25"},
+		{"a decimal of more digits than a cell keeps", result.Decimal("12345678901234567.25"), money, inline,
+			"12345678901234567.25", "12345678901234567.25"},
 		{"a float", 0.5, float, unset, "0.5", "0.5"},
 		{"a share", 0.125, result.Type{Kind: result.KindFloat, Share: true}, unset, "0.125", "12.5%"},
 		{"a truth value", true, truth, boolean, "1", "TRUE"},
 		{"a day", "2026-11-27", day, unset, "46353", "2026-11-27"},
 		{"a day before Excel counts them", "1815-12-10", day, inline, "1815-12-10", "1815-12-10"},
 		{"half a date of MariaDB", "2024-02-00", day, inline, "2024-02-00", "2024-02-00"},
-		{"a month of date_trunc", "2024-01-01 00:00:00", result.Type{Kind: result.KindDateTime, Grain: "month"}, unset, "45292", "Jan 2024"},
+		{"a month of date_trunc", "2024-01-01 00:00:00", result.Type{Kind: result.KindDateTime, Grain: "month"}, unset,
+			"45292", "Jan 2024"},
 		{"a month of strftime", "2024-01", result.Type{Kind: result.KindText, Grain: "month"}, unset, "45292", "Jan 2024"},
-		{"a month in the zone of the session", "2024-01-01 00:00:00+01:00", result.Type{Kind: result.KindInstant, Grain: "month"}, unset, "45292", "Jan 2024"},
-		{"a quarter has no date", "2024-Q1", result.Type{Kind: result.KindText, Grain: "quarter"}, inline, "2024-Q1", "2024-Q1"},
+		{"a month in the zone of the session", "2024-01-01 00:00:00+01:00",
+			result.Type{Kind: result.KindInstant, Grain: "month"}, unset, "45292", "Jan 2024"},
+		{"a quarter has no date", "2024-Q1", result.Type{Kind: result.KindText, Grain: "quarter"}, inline, "2024-Q1",
+			"2024-Q1"},
 		{"a value that is no month", "total", result.Type{Kind: result.KindText, Grain: "month"}, inline, "total", "total"},
 		{"a time of a day", "2026-11-27 12:00:00", clock, unset, "46353.5", "2026-11-27 12:00:00"},
-		{"an instant shows the clock and the zone of its text", "2026-11-27 12:00:00+02", instant, unset, "46353.5", "2026-11-27 12:00:00+02"},
+		{"an instant shows the clock and the zone of its text", "2026-11-27 12:00:00+02", instant, unset, "46353.5",
+			"2026-11-27 12:00:00+02"},
 		{"an instant of UTC", "2026-11-27 12:00:00Z", instant, unset, "46353.5", "2026-11-27 12:00:00Z"},
 		{"a part of a second", "2026-11-27 12:00:00.25-05", instant, unset, "46353.50000289352", "2026-11-27 12:00:00-05"},
-		{"bytes are all there, as in CSV", []byte{0, 255, 16}, result.Type{Kind: result.KindBlob}, inline, "X'00ff10'", "X'00ff10'"},
+		{"bytes are all there, as in CSV", []byte{0, 255, 16}, result.Type{Kind: result.KindBlob}, inline, "X'00ff10'",
+			"X'00ff10'"},
 		{"a formula is a text", "=1+1", text, inline, "=1+1", "=1+1"},
 		{"a formula in fullwidth is a text", "＝1+1", text, inline, "＝1+1", "＝1+1"},
 		{"a formula behind what cannot be seen is a text", "\u200b =1+1", text, inline, "\u200b =1+1", "\u200b =1+1"},
@@ -108,9 +115,11 @@ func TestWriteFails(t *testing.T) {
 		want string
 	}{
 		{"an error behind a row", sequence([][]any{{"x"}}, broken), "went away"},
-		{"a text that a cell does not hold", sequence([][]any{{strings.Repeat("x", MaxText+1)}}, nil), "a cell holds 32767: write CSV"},
+		{"a text that a cell does not hold", sequence([][]any{{strings.Repeat("x", MaxText+1)}}, nil),
+			"a cell holds 32767: write CSV"},
 	} {
-		if err := write(&bytes.Buffer{}, []string{"a"}, nil, test.rows); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := write(&bytes.Buffer{}, []string{"a"}, nil, test.rows); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.why, err)
 		}
 	}
@@ -119,7 +128,8 @@ func TestWriteFails(t *testing.T) {
 // TestZone: the format of an instant has the minutes of its zone, which the reader of these tests does not show.
 func TestZone(t *testing.T) {
 	var out bytes.Buffer
-	testutil.OK(t, write(&out, []string{"a"}, []result.Type{instant}, sequence([][]any{{"2026-11-27 12:00:00+05:30"}}, nil)))
+	testutil.OK(t, write(&out, []string{"a"}, []result.Type{instant}, sequence([][]any{{"2026-11-27 12:00:00+05:30"}},
+		nil)))
 	book := testutil.Value(excelize.OpenReader(&out))(t)
 	style := testutil.Value(book.GetStyle(testutil.Value(book.GetCellStyle("Sheet1", "A2"))(t)))(t)
 	if want := `yyyy-mm-dd hh:mm:ss"+05:30"`; *style.CustomNumFmt != want {
