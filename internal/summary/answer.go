@@ -423,8 +423,8 @@ func (s answer) addsUp(i int) bool {
 
 // keyed is the name of a column whose numbers name something, and are no amounts.
 var keyed = regexp.MustCompile(
-	`(?i)(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
-		`year|quarter|month|week|day|hour)$|[a-z]I[Dd]$`)
+	`(?i:(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
+		`year|quarter|month|week|day|hour)$)|[a-z]I[Dd]$`)
 
 // roles finds the one column that names the rows, and the one with the figures that order them, or the first one. Keys
 // count for neither. ok is false where there are other columns, and where two rows have one name.

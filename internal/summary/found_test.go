@@ -100,6 +100,8 @@ func TestFound(t *testing.T) {
 		{"an average without the digits of the engine", "SELECT name, avg(price) AS total FROM products GROUP BY name",
 			rows(two, []any{"A", result.Decimal("301.5929592959295930")}, []any{"B", result.Decimal("300.0000000000000000")}),
 			"Highest average price: A, 301.59; then B, 300.00."},
+		{"a name that ends like a key", "SELECT name, sum(paid) AS paid FROM orders GROUP BY name",
+			rows([]string{"name", "paid"}, []any{"A", int64(7)}, []any{"B", int64(5)}), "Highest sum of paid: A, 7; then B, 5."},
 		{"percent", "SELECT name, 100.0 * sum(paid) / count(*) AS paid_pct FROM orders GROUP BY name",
 			rows([]string{"name", "paid_pct"}, []any{"A", 73.9}, []any{"B", 50.0}),
 			"Highest paid percentage: A, 73.90 %; then B, 50.00 %."},
