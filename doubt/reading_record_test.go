@@ -67,8 +67,7 @@ func TestReadingRecord(t *testing.T) {
 				}
 			}
 			fmt.Fprintf(&b, "%s\n   %s %s, %d columns, things %q, phrases %q, theirs %q%s\n", question, q.Language, q.Asks,
-				q.Columns, q.Things, q.Phrases,
-				q.Theirs, flags)
+				q.Columns, q.Things, q.Phrases, q.Theirs, flags)
 		}
 	}
 	golden.Check(t, "readings.golden", b.String())

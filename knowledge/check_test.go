@@ -37,8 +37,7 @@ func TestCheck(t *testing.T) {
 		knowledge.Relationship{From: "orders", To: "customers", On: [][2]string{{"nobody", "id"}}},
 	)
 	m.Metrics = append(m.Metrics, knowledge.Metric{Name: "lost", Expr: "SUM(orders.nothing)"},
-		knowledge.Metric{Name: "bad", Expr: "SUM(total)"},
-		knowledge.Metric{Name: "text", Unsupported: "a cumulative metric"},
+		knowledge.Metric{Name: "bad", Expr: "SUM(total)"}, knowledge.Metric{Name: "text", Unsupported: "a cumulative metric"},
 		knowledge.Metric{Name: "weights", Expr: "SUM(orders.total * wrong.price)"})
 	m.Terms = []knowledge.Term{
 		{Words: []string{"paid"}, Expr: "orders.state = 'paid'"}, {Words: []string{"rep"}, Expr: "customers.name"},

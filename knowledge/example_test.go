@@ -30,8 +30,7 @@ func ExampleModel_Compile() {
 		Metrics: []string{"revenue"}, GroupBy: []string{"customers.country"}, Where: []string{"lines.product = 'tea'"},
 	}, "postgres")
 	fmt.Println(strings.NewReplacer(" FROM \"orders\"", "\nFROM \"orders\"", " WHERE (EX", "\nWHERE (EX", " WHERE EX",
-		"\nWHERE EX",
-		" GROUP", "\nGROUP", " LEFT", "\nLEFT").Replace(sql), err)
+		"\nWHERE EX", " GROUP", "\nGROUP", " LEFT", "\nLEFT").Replace(sql), err)
 	// Output:
 	// SELECT t1."country" AS "customers_country", SUM(CASE WHEN (t0."status" <> 'cancelled') THEN t0."total" - t0."tax" END) AS "revenue"
 	// FROM "orders" AS t0

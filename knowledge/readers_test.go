@@ -222,8 +222,7 @@ func TestSnowflake(t *testing.T) {
 		exprs = append(exprs, x.Name+": "+x.Expr+x.Unsupported)
 	}
 	golden.Equal(t, []string{"amount: SUM(revenue.amount)", "n: COUNT(revenue.*)", "mean: {amount_sum} / {n}",
-		"amount_sum: SUM(revenue.amount)",
-		"per_order: {amount_sum} / {n}"}, exprs)
+		"amount_sum: SUM(revenue.amount)", "per_order: {amount_sum} / {n}"}, exprs)
 	sql := testutil.Value(m.Statement(m.VerifiedQueries[0], nil, "sqlite"))(t)
 	rows := testutil.Value(storeDB(t, exec.Policy{}).Query(t.Context(), sql))(t, sql)
 	golden.Equal(t, []any{179.0}, rows.Rows[0])

@@ -131,8 +131,7 @@ func TestRunLadder(t *testing.T) {
 		{"staged0", 3}, {"staged1", 3}, // one call a question, since each first statement runs
 	} {
 		out, _ := measured(t, env, "run", "--dataset", "spider_dev", "--strategy", tt.strategy, "--model",
-			"pool:spider_dev/first",
-			"--json", "--rounds", "50")
+			"pool:spider_dev/first", "--json", "--rounds", "50")
 		lines := objects(t, out)
 		if sum := lines[len(lines)-1]; sum["n"] != 3.0 || sum["ex"] != 1.0 || sum["calls"] != tt.calls {
 			t.Errorf("%s: %v", tt.strategy, sum)

@@ -99,8 +99,7 @@ func (a *answerables) tables(p *program, scores []reliabilityLine, refused []ref
 	var rows [][]string
 	for _, l := range scores {
 		rows = append(rows, []string{l.Score, strconv.Itoa(l.N), strconv.Itoa(l.Can), share(l.AUROC), share(l.CI[0]) +
-			" to " + share(l.CI[1]),
-			fmt.Sprintf("%.1f", l.RS10), share(l.Answered)})
+			" to " + share(l.CI[1]), fmt.Sprintf("%.1f", l.RS10), share(l.Answered)})
 	}
 	if err := table(p.out, []string{"score", "n", "can", "AUROC", "95 %", "RS(10)", "answered"}, rows); err != nil {
 		return err

@@ -106,8 +106,7 @@ func TestDamagedDatabase(t *testing.T) {
 			}
 
 			out, notes = measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--run", "first", "--rounds", "20",
-				"--json",
-				"--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"))
+				"--json", "--predictions", filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz"))
 			if l := last(t, out, "metric", "ex_set"); l["value"] != 0.5 || l["n"] != 6.0 || l["faults"] != 3.0 {
 				t.Errorf("score: %v", l)
 			}
@@ -119,8 +118,7 @@ func TestDamagedDatabase(t *testing.T) {
 			}
 
 			out, notes = measured(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", "direct", "--model",
-				"pool:spider_dev/first",
-				"--rounds", "20", "--json")
+				"pool:spider_dev/first", "--rounds", "20", "--json")
 			if l := last(t, out, "strategy", "direct"); l["n"] != 3.0 || l["left_out"] != 3.0 {
 				t.Errorf("run: %v\n%s", l, notes)
 			}

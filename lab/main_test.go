@@ -38,8 +38,7 @@ func data(t *testing.T) string {
 	for i, run := range []string{"first", "second", "third"} {
 		answer(run, 1, "shop", "SELECT count(*) FROM customers")
 		answer(run, 2, "shop", []string{"SELECT name FROM customers WHERE country = 'USA'",
-			"SELECT name FROM customers WHERE country = 'UK'",
-			"SELECT nme FROM customers"}[i])
+			"SELECT name FROM customers WHERE country = 'UK'", "SELECT nme FROM customers"}[i])
 		answer(run, 3, "shop", []string{"SELECT name FROM customers", "SELECT * FROM customers",
 			"SELECT * FROM customers"}[i])
 		answer(run, 4, "shop", "SELECT 2020")

@@ -181,8 +181,7 @@ func (v *rowsVerb) copiesOnServer(ctx context.Context, b *rowsBase, path string)
 			if t := &b.schema.Tables[i]; t.Kind != "view" {
 				q := l.Quote(t.Name)
 				shuffle = append(shuffle, "CREATE TABLE shuffled__ AS SELECT * FROM "+q+" ORDER BY md5("+q+"::text)", "DROP TABLE "+
-					q+" CASCADE",
-					"ALTER TABLE shuffled__ RENAME TO "+q)
+					q+" CASCADE", "ALTER TABLE shuffled__ RENAME TO "+q)
 			}
 		}
 		return pools, open(shuffled, shuffle...)

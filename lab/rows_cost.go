@@ -40,8 +40,7 @@ func printCosts(p *program, lines []costLine) error {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	for _, l := range lines {
 		rows = append(rows, []string{l.DB, strconv.Itoa(l.N), f(l.Hand50), f(l.Hand95), strconv.Itoa(l.Open), f(l.Open50),
-			f(l.Open95),
-			f(l.Shut50), f(l.Shut95), strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
+			f(l.Open95), f(l.Shut50), f(l.Shut95), strconv.Itoa(l.M), f(l.Copy50), f(l.Copy95), f(l.Filter50), f(l.Filter95)})
 	}
 	return table(p.out, []string{"db", "n", "rules÷hand p50", "p95", "unfenced", "p50", "p95", "fenced p50", "p95", "m",
 		"rules÷copy p50", "p95", "hand÷copy p50", "p95"}, rows)

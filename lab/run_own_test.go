@@ -65,8 +65,7 @@ func TestRunOwn(t *testing.T) {
 			testutil.OK(t, os.WriteFile(prices, []byte(`[{"model": "", "input": 1e6, "output": 1e6, "date": "2026-11-20"}]`),
 				0o600))
 			out, _ := measured(t, answering(t), "run", "--db", db, "--questions", questions, "--strategy", "consensus",
-				"--samples", "3",
-				"--model", "openai:m", "--json", "--rounds", "50", "--prices", prices)
+				"--samples", "3", "--model", "openai:m", "--json", "--rounds", "50", "--prices", prices)
 			lines := objects(t, out)
 			last := lines[len(lines)-1]
 			if len(lines) != 3 || last["n"] != 2.0 || last["ex"] != 0.5 || last["va"] != 1.0 || last["dataset"] != questions ||

@@ -35,8 +35,7 @@ func TestRunPrompts(t *testing.T) {
 	before := 0.0
 	for _, name := range []string{"odp", "rep"} {
 		out, _ := measured(t, nil, "run", "--data", data(t), "--dataset", "spider_dev", "--rounds", "50", "--json",
-			"--strategy", name,
-			"--model", "pool:spider_dev/first")
+			"--strategy", name, "--model", "pool:spider_dev/first")
 		lines := objects(t, out)
 		tokens := lines[len(lines)-1]["tokens"].(float64)
 		if tokens <= before {

@@ -135,8 +135,7 @@ func (s *scale) Run(p *program) error {
 		return nil
 	}
 	return table(p.out, []string{"tables", "strategy", "catalog ms", "first ms", "ratio", "warm ms", "first wall",
-		"warm wall", "schema ms", "calls",
-		"prompt kB", "before MB", "peak MB", "after MB", "error"}, rows)
+		"warm wall", "schema ms", "calls", "prompt kB", "before MB", "peak MB", "after MB", "error"}, rows)
 }
 
 func (s *scale) path(database string) string {

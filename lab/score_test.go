@@ -51,15 +51,13 @@ func TestScore(t *testing.T) {
 
 	suites := filepath.Join(t.TempDir(), "suites")
 	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
-		"first", "--suites", suites,
-		"--rounds", "50", "--json")
+		"first", "--suites", suites, "--rounds", "50", "--json")
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0.6`) {
 		t.Errorf("%v\n%s%s", err, out, notes)
 	}
 	makeDatabase(t, filepath.Join(dir, "db", "spider", "shop.sqlite"), "INSERT INTO customers VALUES (4, 'Dee', 'UK')")
 	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
-		"first", "--suites", suites,
-		"--rounds", "50", "--json")
+		"first", "--suites", suites, "--rounds", "50", "--json")
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) ||
 		!strings.Contains(notes, "no test suite of shop") ||
 		!strings.Contains(notes, "of another database") {
@@ -67,8 +65,7 @@ func TestScore(t *testing.T) {
 	}
 	write(t, filepath.Join(suites, "shop", "manifest.json"), "{")
 	out, notes, err = evaluate(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", file, "--run",
-		"first", "--suites", suites,
-		"--rounds", "50", "--json")
+		"first", "--suites", suites, "--rounds", "50", "--json")
 	if err != nil || !strings.Contains(out, `"metric":"ts","value":0,`) ||
 		!strings.Contains(notes, "no test suite of shop") {
 		t.Errorf("a damaged suite: %v\n%s%s", err, out, notes)

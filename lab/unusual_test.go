@@ -76,8 +76,7 @@ func TestScoreAndRunOddAnswers(t *testing.T) {
 	dir := oddities(t)
 	answers := filepath.Join(dir, "predictions", "preds_spider_dev.jsonl.gz")
 	out, notes := measured(t, nil, "score", "--data", dir, "--dataset", "spider_dev", "--predictions", answers, "--rounds",
-		"20", "--json",
-		"--timed", "--per-question",
+		"20", "--json", "--timed", "--per-question",
 		"--suites", t.TempDir())
 	ex := map[string]float64{}
 	for _, l := range objects(t, out) {
@@ -93,8 +92,7 @@ func TestScoreAndRunOddAnswers(t *testing.T) {
 	}
 	for _, strategy := range []string{"direct", "self-consistency", "consensus", "plan-vote", "petsql"} {
 		out, notes, err := evaluate(t, nil, "run", "--data", dir, "--dataset", "spider_dev", "--strategy", strategy,
-			"--model", "pool:spider_dev/all",
-			"--rounds", "20", "--json")
+			"--model", "pool:spider_dev/all", "--rounds", "20", "--json")
 		if err != nil {
 			t.Errorf("%s: %v\n%s", strategy, err, notes)
 			continue

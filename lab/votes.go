@@ -322,8 +322,7 @@ func (v *votes) printSecond(p *program, pools []replay.Pool) error {
 	}
 	for _, s := range seconds {
 		rows = append(rows, []string{s.First, s.Second, strconv.Itoa(s.N), of(s.AgreedRight, s.Agreed),
-			of(s.EqualRight, s.Equal),
-			of(s.DoubtRight, s.Doubted), auroc(s.Before), auroc(s.After)})
+			of(s.EqualRight, s.Equal), of(s.DoubtRight, s.Doubted), auroc(s.Before), auroc(s.After)})
 	}
 	fmt.Fprintln(p.out)
 	return table(p.out, []string{"first", "second", "n", "right of agreed", "of equal", "of doubted", "auroc", "with it"},

@@ -88,8 +88,7 @@ func interval(x any, value float64) bool {
 
 func TestVotesTable(t *testing.T) {
 	out, _ := measured(t, map[string]string{"TEXTTOSQL_DATA": data(t)}, "votes", "--pool", "spider_dev/all", "--voter",
-		"result", "--voter",
-		"consensus", "--rounds", "50")
+		"result", "--voter", "consensus", "--rounds", "50")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "pool ") || !strings.Contains(lines[2], "consensus") {
 		t.Errorf("got:\n%s", out)

@@ -219,8 +219,7 @@ func ExamplePerTable() {
 // The schema declares no foreign keys, so names say how its tables are joined.
 func ExampleJoins() {
 	plan, err := linker.Joins{}.Connect(context.Background(), linker.Input{Question: "Who ordered most often?",
-		Schema: example},
-		[]schema.TableName{{Name: "customers"}, {Name: "orders"}})
+		Schema: example}, []schema.TableName{{Name: "customers"}, {Name: "orders"}})
 	for _, j := range plan.Joins {
 		fmt.Printf("%s by %s, %.2f\n", j.Join, j.Origin, j.Confidence)
 	}

@@ -115,8 +115,7 @@ func (x *Index) choose(e int, numbers []string) (places []int32, note string) {
 	first := x.schema.Tables[members[0].place].TableName()
 	if len(chosen) < len(members) {
 		note = fmt.Sprintf("%s to %s are a family of %d tables alike: the question means %s", first,
-			x.schema.Tables[members[newest].place].Name,
-			len(members), strings.Join(linked, ", "))
+			x.schema.Tables[members[newest].place].Name, len(members), strings.Join(linked, ", "))
 		if longest == 0 {
 			note = strings.Replace(note, "the question means", "the question names none, the last is linked:", 1)
 		}

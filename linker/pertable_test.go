@@ -224,8 +224,7 @@ func TestPerTableMany(t *testing.T) {
 		t.Errorf("the synthesis does not show all 20 tables once: %v", last)
 	}
 	t.Logf("%d calls, %d of them together, heap %d MB above %d", len(o.requests), len(o.of("tables")),
-		(most-before.HeapAlloc)>>20,
-		before.HeapAlloc>>20)
+		(most-before.HeapAlloc)>>20, before.HeapAlloc>>20)
 	if most > before.HeapAlloc+100<<20 {
 		t.Errorf("the heap grew by %d MB", (most-before.HeapAlloc)>>20)
 	}

@@ -378,8 +378,7 @@ func TestAccountAgreesWithTrace(t *testing.T) {
 				script := attempts(replies...)
 				account := llm.Budget{Prices: map[string]llm.Price{"": {Prompt: 2.5, Completion: 10}}}.Start()
 				m := llm.Chain(llm.Chain(script, own...), account.Middleware(), llm.Retry{}.Middleware(),
-					llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(),
-					llm.Timeout(time.Minute), llm.Trace())
+					llm.Limit{Concurrency: 2, PerMinute: 10}.Middleware(), llm.Timeout(time.Minute), llm.Trace())
 				root := trace.Tracer{}.New("ask")
 				ctx, cancel := context.WithTimeout(trace.NewContext(t.Context(), root), 3*time.Minute)
 				defer cancel()

@@ -125,8 +125,7 @@ func TestScopeShown(t *testing.T) {
 		recorder := testutil.Value(otel.New(otel.Config{Tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
 			Show: show}))(t)
 		e := testutil.Value(texttosql.New(database(t), texttosql.NoModel, texttosql.WithTelemetry(recorder),
-			texttosql.WithTraceContent(show),
-			texttosql.WithPolicy(exec.Policy{Shared: []string{"people"}})))(t)
+			texttosql.WithTraceContent(show), texttosql.WithPolicy(exec.Policy{Shared: []string{"people"}})))(t)
 		testutil.Value(e.Query(t.Context(), "SELECT 1", texttosql.WithScope(exec.Scope{Key: "canary"})))(t)
 		if got := strings.Contains(fmt.Sprint(spans.GetSpans()), canary); got != want {
 			t.Errorf("with %d shown, the key is exported: %v", show, got)

@@ -72,8 +72,7 @@ func (t Task) earlierSection() string {
 func (t Task) turns(head, values string) (turns []llm.Message, last string) {
 	for _, e := range t.Recent() {
 		turns = append(turns, llm.Message{Role: llm.User, Text: head + "### Earlier question\n" + plainLine(e.Question) +
-			"\n"},
-			llm.Message{Role: llm.Assistant, Text: CodeBlock(e.SQL)})
+			"\n"}, llm.Message{Role: llm.Assistant, Text: CodeBlock(e.SQL)})
 		head = ""
 	}
 	if len(turns) > 0 {

@@ -44,8 +44,7 @@ func ExampleSelfConsistency() {
 // The default strategy stops as soon as the leader cannot be overtaken.
 func ExampleConsensus() {
 	model := exampleModel(
-		"SELECT name FROM customers WHERE country = 'USA'",
-		"SELECT c.name FROM customers c WHERE c.country = 'USA'",
+		"SELECT name FROM customers WHERE country = 'USA'", "SELECT c.name FROM customers c WHERE c.country = 'USA'",
 		"SELECT name FROM customers",
 		"SELECT name FROM customers WHERE country IN ('USA')",
 		"SELECT nme FROM customers WHERE country = 'USA'",
@@ -79,8 +78,7 @@ func ExampleConsensus_minConfidence() {
 func ExamplePipeline() {
 	model := &llmtest.Script{Rules: []llmtest.Rule{
 		{Purpose: "generate", Replies: llmtest.Texts("SELECT name FROM customer",
-			"SELECT name FROM customers WHERE country = 'USA'",
-			"SELECT name FROM customer")},
+			"SELECT name FROM customers WHERE country = 'USA'", "SELECT name FROM customer")},
 		{Purpose: "repair", Replies: llmtest.Texts("SELECT name FROM customers"), Repeat: true},
 	}}
 	careful := strategy.Pipeline{

@@ -70,7 +70,6 @@ func (d *describe) Run(p *program) error {
 		return err
 	}
 	cli.Say(p.out, "%s: %d %s, %d %s without one; %s\n", d.Out, have, words.Plural("description", have), lack,
-		words.Plural("column", lack),
-		cli.Cost(account.Usage()))
+		words.Plural("column", lack), cli.Cost(account.Usage()))
 	return nil
 }

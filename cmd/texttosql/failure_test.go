@@ -305,8 +305,7 @@ func TestProviders(t *testing.T) {
 		}
 	}
 	code, _, told := try(t, map[string]string{"MISTRAL_API_KEY": "k", "MISTRAL_BASE_URL": "http://u:" + secret +
-		"@127.0.0.1:1/v1"}, "",
-		"ask", "-d", db, "-m", "mistral:x", "Who?")
+		"@127.0.0.1:1/v1"}, "", "ask", "-d", db, "-m", "mistral:x", "Who?")
 	if code != exitError || !strings.Contains(told, "cannot reach http:") {
 		t.Errorf("no server of a model: code %d, %q", code, told)
 	}

@@ -105,8 +105,7 @@ func describeTools(t *testing.T, cs *mcp.ClientSession) string {
 // act lets a model call tools until it replies without a call, which is its answer; "": it never does. read is what the
 // tool query said.
 func act(ctx context.Context, t *testing.T, cs *mcp.ClientSession, told, question string,
-	next func([]llm.Message) string,
-	report *strings.Builder) (answer, read string) {
+	next func([]llm.Message) string, report *strings.Builder) (answer, read string) {
 	messages := []llm.Message{{Role: llm.System, Text: told}, {Role: llm.User, Text: question}}
 	for range agentSteps {
 		reply := next(messages)

@@ -181,8 +181,7 @@ func TestServeMCPBehindABalancer(t *testing.T) {
 				t.Fatalf("%+v", form)
 			}
 			again, _ := c.send(b, "tools/call", map[string]any{"name": "ask", "arguments": args,
-				"requestState": form.RequestState,
-				"inputResponses": map[string]any{"choice": map[string]any{"action": "accept",
+				"requestState": form.RequestState, "inputResponses": map[string]any{"choice": map[string]any{"action": "accept",
 					"content": map[string]any{"choice": "r2"}}}})
 			if out := again.Result.StructuredContent; out["status"] != "answered" ||
 				fmt.Sprint(out["cost"].(map[string]any)["calls"]) != "3" {

@@ -253,8 +253,7 @@ func TestTelemetryUsage(t *testing.T) {
 		t.Errorf("%d %s", code, told)
 	}
 	if code, _, told := try(t, with(with(env, "OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"), "OTEL_SDK_DISABLED", "true"),
-		"/exit\n",
-		"talk", "--sessions", t.TempDir()); code != 0 {
+		"/exit\n", "talk", "--sessions", t.TempDir()); code != 0 {
 		t.Errorf("%d %s", code, told)
 	}
 }

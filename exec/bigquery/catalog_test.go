@@ -243,8 +243,7 @@ func TestSampleCostsNothing(t *testing.T) {
 		t.Errorf("a spread sample: %v, %v", spread, err)
 	}
 	profiled := testutil.Value(db.Profile(t.Context(), &schema.Schema{Dialect: s.Dialect, Default: home,
-		Tables: []schema.Table{*table}},
-		exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1}))(t)
+		Tables: []schema.Table{*table}}, exec.ProfileOptions{Rows: 100, Count: 1000, Seed: 1}))(t)
 	if p, _ := profiled.Lookup("", "users"); p.Rows == nil || *p.Rows != 1000 || !p.RowsAtLeast {
 		t.Errorf("the profile has %v rows", p.Rows)
 	}

@@ -128,8 +128,7 @@ func hostile() (all []exectest.Payload) {
 	add("refuse", exec.Policy{DenyColumns: []string{"made.name"}}, "a column that is made of the denied one",
 		"SELECT shout FROM made")
 	add("refuse", exec.Policy{DenyTables: []string{"users"}}, "a table that may not be counted",
-		"SELECT count(*) FROM users",
-		"SELECT 1 FROM USERS", "SELECT 1 FROM t LEFT JOIN users ON true", "SELECT id FROM v_ok",
+		"SELECT count(*) FROM users", "SELECT 1 FROM USERS", "SELECT 1 FROM t LEFT JOIN users ON true", "SELECT id FROM v_ok",
 		"SELECT EXISTS (SELECT 1 FROM users)",
 		"WITH users AS (SELECT 1 AS x) SELECT * FROM d1.users", "SELECT 1 FROM (t, users)")
 
@@ -142,8 +141,7 @@ func hostile() (all []exectest.Payload) {
 		"SELECT a FROM t WHERE a IN (1"+deep(", 1", 30_000)+")", "SELECT 1 FROM t AS x0"+attack.Joined(55), "SELECT 1"+
 			deep(" UNION SELECT 1", 5000))
 	survive("texts that are deep for a parser", "SELECT "+deep("NOT ", 20_000)+"1", "SELECT "+deep("- ", 30_000)+"1",
-		"SELECT 1"+deep(" + 1", 20_000),
-		"SELECT "+deep("CASE WHEN 1 THEN ", 3000)+"1"+deep(" END", 3000),
+		"SELECT 1"+deep(" + 1", 20_000), "SELECT "+deep("CASE WHEN 1 THEN ", 3000)+"1"+deep(" END", 3000),
 		"SELECT "+deep("(", 199)+"1"+deep(")", 199), "SELECT 1 WHERE "+deep("(SELECT ", 190)+"1"+deep(")", 190),
 		"SELECT "+deep("json_value(", 150)+"1 x"+deep(")", 150), "SELECT "+deep("((SELECT ", 90)+"1 x y z"+deep("))", 90),
 		"SELECT * FROM "+deep("(", 190)+"t"+deep(" JOIN t ON 1)", 190), "SELECT 1"+deep(" AND (1", 190)+deep(")", 190),

@@ -133,8 +133,7 @@ func hostile() (all []exectest.Payload) {
 		"SELECT 1 FROM users AS u JOIN t ON u.spy = t.b",
 		"SELECT row_to_json(x) FROM (SELECT * FROM users) AS x", "SELECT x.to_jsonb FROM users AS x")
 	denied("another name for the column", "SELECT u.z FROM users AS u(x, y, z)", "SELECT z FROM users u(x, y, z)",
-		"TABLE users",
-		"SELECT EXISTS (TABLE users), x FROM (TABLE users) AS y(w, v, x)",
+		"TABLE users", "SELECT EXISTS (TABLE users), x FROM (TABLE users) AS y(w, v, x)",
 		"SELECT j.password FROM users JOIN t ON t.a = users.id JOIN LATERAL (SELECT users.password) AS j ON true",
 		"SELECT (j).* FROM users AS j",
 		"SELECT j.* FROM (users JOIN t ON true) AS j",
@@ -153,8 +152,7 @@ func hostile() (all []exectest.Payload) {
 		"SELECT (array_agg(password))[1] FROM users",
 		"SELECT * FROM users AS u NATURAL JOIN t")
 	add("refuse", exec.Policy{DenyColumns: []string{"parent.secret"}}, "a child has what its parent has",
-		"SELECT secret FROM kid",
-		"SELECT * FROM kid", "SELECT kid FROM kid")
+		"SELECT secret FROM kid", "SELECT * FROM kid", "SELECT kid FROM kid")
 	add("refuse", exec.Policy{DenyColumns: []string{"kid.secret"}}, "a parent reads what its child has",
 		"SELECT secret FROM parent")
 	add("refuse", exec.Policy{DenyTables: []string{"kid"}}, "a parent reads its children", "SELECT id FROM parent")
@@ -456,8 +454,7 @@ func kindOf(err error) string {
 func TestUnknownOfPolicy(t *testing.T) {
 	pool, _ := open(t, treeSchema)
 	c := readCatalog(t, pool, exec.Policy{DenyTables: []string{"hr.users", "nothing"},
-		DenyColumns: []string{"users.pasword", "password"},
-		AllowTables: []string{"x.users"}})
+		DenyColumns: []string{"users.pasword", "password"}, AllowTables: []string{"x.users"}})
 	var unknown *exec.PolicyError
 	if !errors.As(c.Unknown, &unknown) {
 		t.Fatal(c.Unknown)

@@ -152,8 +152,7 @@ func Conditions(columns, constants []string) (all []string) {
 				all = append(all, a+" "+operator+" "+b)
 			}
 			all = append(all, a+" BETWEEN "+b+" AND "+a, a+" NOT IN ("+b+", NULL)", "NOT "+a+" = "+b+" OR "+a+" IS NULL",
-				"("+a+" < "+b+") IS TRUE",
-				"EXISTS (SELECT 1 FROM sizes WHERE "+a+" = "+b+")", a+" IN (SELECT "+b+" FROM parcels)",
+				"("+a+" < "+b+") IS TRUE", "EXISTS (SELECT 1 FROM sizes WHERE "+a+" = "+b+")", a+" IN (SELECT "+b+" FROM parcels)",
 				"id IN (SELECT max(id) FROM parcels GROUP BY "+a+" HAVING min("+a+") < "+b+")",
 				"id IN (SELECT p.id FROM parcels p JOIN sizes ON p."+a+" = "+b+")")
 		}

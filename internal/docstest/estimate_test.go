@@ -31,8 +31,7 @@ func TestEstimateTable(t *testing.T) {
 			"Which customers live in the USA?")
 		least, most := got.Least, got.Most
 		row := fmt.Sprintf("| %s | %d to %d | %d to %d | %d to %d |\n", tt.name, least.Calls, most.Calls, least.PromptTokens,
-			most.PromptTokens,
-			5000*least.Calls, 5000*most.Calls)
+			most.PromptTokens, 5000*least.Calls, 5000*most.Calls)
 		if err != nil || !strings.Contains(string(doc), row) {
 			t.Errorf("docs/strategies.md lacks %s%v", row, err)
 		}

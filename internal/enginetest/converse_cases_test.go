@@ -177,8 +177,7 @@ func TestAskBelowInSession(t *testing.T) {
 			return llm.Response{Text: replies[req.Sample%len(replies)], StopReason: llm.StopEnd}, nil
 		})
 		e := testutil.Value(texttosql.New(open(t, shop), llm.Named("m", m), texttosql.WithSamples(4),
-			texttosql.WithClarifyBelow(below),
-			texttosql.WithStrategy(strategy.SelfConsistency{})))(t)
+			texttosql.WithClarifyBelow(below), texttosql.WithStrategy(strategy.SelfConsistency{})))(t)
 		return e
 	}
 	for _, tt := range []struct {

@@ -91,8 +91,7 @@ func TestKnowledgeVote(t *testing.T) {
 	} {
 		model, asked := byPurpose(test.metric, test.statement)
 		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(test.strategy),
-			texttosql.WithKnowledge(known),
-			texttosql.WithSamples(test.samples)))(t)
+			texttosql.WithKnowledge(known), texttosql.WithSamples(test.samples)))(t)
 		res, err := engine.Ask(t.Context(), "What is the turnover?")
 		if err != nil || !strings.Contains(res.SQL, test.sql) {
 			t.Errorf("%s: %v, %+v", test.why, err, res)

@@ -116,8 +116,7 @@ func TestRefuseBelowAsks(t *testing.T) {
 			return llm.Response{Text: weather[r.Sample%4]}, nil
 		})
 		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithStrategy(strategy.SelfConsistency{}),
-			texttosql.WithSamples(4),
-			texttosql.WithRefuseBelow(0.2)))(t)
+			texttosql.WithSamples(4), texttosql.WithRefuseBelow(0.2)))(t)
 		talk := engine.NewConversation(&session.MemoryStore{})
 		_, err := talk.Ask(t.Context(), "What was the humidity of the orders by customer?")
 		back := (*session.QuestionError)(nil)

@@ -51,8 +51,7 @@ func TestUnstored(t *testing.T) {
 	engine := func(rec *replay.Recorder) (*texttosql.Engine, *provider) {
 		model := &provider{}
 		return testutil.Value(texttosql.New(db, llm.Chain(model, rec.Record),
-			texttosql.WithStrategy(strategy.SelfConsistency{}),
-			texttosql.WithSamples(3)))(t), model
+			texttosql.WithStrategy(strategy.SelfConsistency{}), texttosql.WithSamples(3)))(t), model
 	}
 	answered := func(why string, r *texttosql.Result, err error) {
 		t.Helper()

@@ -69,8 +69,7 @@ func TestVerified(t *testing.T) {
 	} {
 		model, calls := counted(asks)
 		engine := testutil.Value(texttosql.New(open(t, shop), model, texttosql.WithSamples(1),
-			texttosql.WithKnowledge(byCountry),
-			texttosql.WithMemory(memory.Options{VerifiedAnswers: confirmed})))(t)
+			texttosql.WithKnowledge(byCountry), texttosql.WithMemory(memory.Options{VerifiedAnswers: confirmed})))(t)
 		res := testutil.Value(engine.Ask(t.Context(), test.question, test.options...))(t, test.why)
 		if (test.sql == "") != (calls.Load() > 0) || test.sql != "" && !strings.Contains(res.SQL, test.sql) {
 			t.Errorf("%s: %d calls, %s", test.why, calls.Load(), res.SQL)
@@ -156,7 +155,6 @@ func TestConfirmedBy(t *testing.T) {
 	wrong, doubted := ask(abroad), ask(abroad, texttosql.WithKnowledge(byCountry))
 	if doubted.Level != vote.LevelCheck || doubted.Grounds != nil || doubted.Confidence != wrong.Confidence {
 		t.Errorf("an answer about another country: %s, %v, confidence %.2f, %.2f without", doubted.Level, doubted.Grounds,
-			doubted.Confidence,
-			wrong.Confidence)
+			doubted.Confidence, wrong.Confidence)
 	}
 }

@@ -111,8 +111,7 @@ func TestUnreachable(t *testing.T) {
 	listener.Close()
 	for _, spec := range []string{"openai:m", "ollama:m", "anthropic:m"} {
 		m, err := Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": closed + "/v1",
-			"ANTHROPIC_BASE_URL": closed,
-			"OLLAMA_HOST":        closed}.get)
+			"ANTHROPIC_BASE_URL": closed, "OLLAMA_HOST": closed}.get)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +129,7 @@ func TestUnreachable(t *testing.T) {
 		// A server that answered, if with an error, and is away now.
 		gone := httptest.NewServer(http.NotFoundHandler())
 		m = testutil.Value(Model(spec, env{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": gone.URL,
-			"ANTHROPIC_BASE_URL": gone.URL,
-			"OLLAMA_HOST":        gone.URL}.get))(t)
+			"ANTHROPIC_BASE_URL": gone.URL, "OLLAMA_HOST": gone.URL}.get))(t)
 		if _, err := m.Complete(t.Context(), question()); llm.ClassOf(err) != llm.ClassPermanent {
 			t.Errorf("%s: got %v", spec, err)
 		}

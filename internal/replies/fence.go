@@ -78,8 +78,7 @@ func languageWord(s string) int {
 
 func isLanguage(word string) bool {
 	return isOneOf(word, "SQL", "SQLITE", "SQLITE3", "MYSQL", "MARIADB", "POSTGRES", "POSTGRESQL", "PGSQL", "PLSQL",
-		"TSQL", "DUCKDB",
-		"BIGQUERY", "GOOGLESQL", "SNOWFLAKE", "JSON", "TEXT", "TXT", "PLAINTEXT", "CODE")
+		"TSQL", "DUCKDB", "BIGQUERY", "GOOGLESQL", "SNOWFLAKE", "JSON", "TEXT", "TXT", "PLAINTEXT", "CODE")
 }
 
 // closingFence returns the end of the body that starts at s[at:] and the byte

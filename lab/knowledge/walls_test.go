@@ -70,8 +70,7 @@ func TestRequestsRows(t *testing.T) {
 			} {
 				for _, customer := range []string{"C1", "C12"} {
 					e := testutil.Value(texttosql.New(p, &requester{request: test.request}, texttosql.WithDialect(dialect),
-						texttosql.WithSamples(2),
-						texttosql.WithKnowledge(modelOf(t, "jaffle")), texttosql.WithPolicy(rules)))(t)
+						texttosql.WithSamples(2), texttosql.WithKnowledge(modelOf(t, "jaffle")), texttosql.WithPolicy(rules)))(t)
 					scope := exec.Scope{Key: customer, Params: map[string]any{"customer": customer}}
 					res, err := e.Ask(t.Context(), "How much is it?", texttosql.WithScope(scope))
 					testutil.OK(t, err, test.request)

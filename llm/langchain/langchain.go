@@ -188,8 +188,7 @@ func (a *adapter) attempt(ctx context.Context, c call, n *notes) (llm.Response, 
 	}
 	if n.topP != 0 && !n.sentTopP.Load() {
 		trace.FromContext(ctx).Warn("top-p-unsent", fmt.Sprintf("top_p %g was not sent, as far as the adapter can tell: %s",
-			n.topP,
-			"OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
+			n.topP, "OpenAI's client drops it, and an HTTP client that is not of langchain.HTTPClient cannot put it back"))
 	}
 	resp, err := response(out, c.maxTokens, n)
 	if err != nil {

@@ -242,8 +242,7 @@ func TestResponse(t *testing.T) {
 		{
 			name: "reasoning",
 			choices: []*llms.ContentChoice{choice("x", "stop", map[string]any{"PromptTokens": 50, "CompletionTokens": 30,
-				"ReasoningTokens": 20,
-				"ThinkingTokens":  20, "PromptCachedTokens": 40})},
+				"ReasoningTokens": 20, "ThinkingTokens": 20, "PromptCachedTokens": 40})},
 			want: llm.Response{Text: "x", StopReason: llm.StopEnd, Usage: llm.Usage{Calls: 1, PromptTokens: 50,
 				CompletionTokens: 30,
 				CachedTokens:     40, ReasoningTokens: 20, Known: true}},

@@ -122,8 +122,7 @@ func TestWire(t *testing.T) {
 			"", "messages", ""),
 			llm.ClassPermanent, 0, "", "Lima"},
 		{"too long", codes, 400, "", fault("This model's maximum context length is 8192 tokens.", "invalid_request_error",
-			"messages",
-			"context_length_exceeded"), llm.ClassContextTooLong, 0, "", "8192"},
+			"messages", "context_length_exceeded"), llm.ClassContextTooLong, 0, "", "8192"},
 		{"wrong key", codes, 401, "", fault("Incorrect API key provided: "+key, "invalid_request_error", "",
 			"invalid_api_key"),
 			llm.ClassPermanent, 0, "", "does not know the key, set OPENAI_API_KEY to a valid one"},
@@ -248,8 +247,7 @@ func TestLimit(t *testing.T) {
 				"invalid_request_error", "max_tokens", "unsupported_parameter"), "max_completion_tokens"},
 		{"refused without a field", "https://github.com/caozhiyuan/copilot-api/issues/164", "max_tokens", 400,
 			fault("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-				"", "",
-				"invalid_request_body"), "max_completion_tokens"},
+				"", "", "invalid_request_body"), "max_completion_tokens"},
 		{"max_completion_tokens is refused", "https://github.com/editor-code-assistant/eca/issues/315",
 			"max_completion_tokens", 422,
 			`{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],
@@ -302,8 +300,7 @@ func TestLearner(t *testing.T) {
 			"response_format"} {
 			if body[name] != nil {
 				answer(400, "", fault("Unsupported parameter: '"+name+"' is not supported with this model.",
-					"invalid_request_error", name,
-					"unsupported_parameter"))(w, r)
+					"invalid_request_error", name, "unsupported_parameter"))(w, r)
 				return
 			}
 		}

@@ -152,8 +152,7 @@ func TestMAKER(t *testing.T) {
 		}, "", 14, "a question of arithmetic: nothing to filter"},
 		{"blank and keyword", Strategy{Samples: 3},
 			phases("Tables: order details, order\nJoins: \"order details\".\"order id\" = \"order\".id",
-				"\"order details\".qty > 1",
-				`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`),
+				"\"order details\".qty > 1", `SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`),
 			`SELECT count(*) FROM "order details" JOIN "order" ON "order id" = id WHERE qty > 1`, []string{
 				"scope valid=true samples=2 flagged=0 unique=1 order, order details on order.id = order details.order id",
 				`filter valid=true samples=2 flagged=0 unique=1 "order details".qty > 1`,

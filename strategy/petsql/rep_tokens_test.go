@@ -35,8 +35,7 @@ func TestREpTokens(t *testing.T) {
 			return n
 		}
 		links := testutil.Value(linker.PreSQL{}.Read(t.Context(), linker.Input{Question: task.Question, Schema: env.Schema,
-			DB: env.DB},
-			"SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id"))(t)
+			DB: env.DB}, "SELECT a.amount FROM thing3 a JOIN thing5 b ON a.id = b.before_id"))(t)
 		small, _ := env.Schema.Restrict(links)
 		full, linked := length(petsql.REp{}, env.Schema), length(petsql.REp{}, small)
 		t.Logf("%d tables: %d tokens, linked to %d tables %d tokens, %.0f %% saved", tables, full, len(small.Tables), linked,

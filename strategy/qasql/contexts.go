@@ -77,8 +77,7 @@ func (r *run) write(ctx context.Context) error {
 			r.messages, names = append(r.messages, messages), append(names, c.Name)
 		}
 		span.Event("context", trace.Attr{Key: "context", Value: told.ID + " " + told.Name},
-			trace.Attr{Key: "tokens", Value: told.Tokens},
-			trace.Attr{Key: "skipped", Value: told.Skipped})
+			trace.Attr{Key: "tokens", Value: told.Tokens}, trace.Attr{Key: "skipped", Value: told.Skipped})
 		r.report.Contexts = append(r.report.Contexts, told)
 	}
 	if tokens > r.env.Budget() {

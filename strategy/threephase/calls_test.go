@@ -110,10 +110,9 @@ func advice() *memory.RetrievedLessons {
 	for i := range 5 {
 		long := fmt.Sprintf("%d %s", i, strings.Repeat("never ", 48))
 		r.Lessons = append(r.Lessons, memory.Lesson{ID: fmt.Sprint("guide", i), Kind: "llm_guided", Text: long,
-			Confidence: 0.95},
-			memory.Lesson{ID: fmt.Sprint("query", i), Kind: "query_pattern", Text: long, SQL: "SELECT " +
-				strings.Repeat("id, ", 60) + "id FROM sales_region_01",
-				Tables: []string{"sales_region_01"}, Confidence: 0.95},
+			Confidence: 0.95}, memory.Lesson{ID: fmt.Sprint("query", i), Kind: "query_pattern", Text: long, SQL: "SELECT " +
+			strings.Repeat("id, ", 60) + "id FROM sales_region_01",
+			Tables: []string{"sales_region_01"}, Confidence: 0.95},
 			memory.Lesson{ID: fmt.Sprint("error", i), Kind: "error_pattern", Pattern: "nobody", Text: long, Confidence: 0.95})
 	}
 	return &r

@@ -212,8 +212,7 @@ func TestConfidenceTellsRightFromWrong(t *testing.T) {
 		// The surer half against all, sampled again together.
 		gap, ok := stats.RiskReduction(boot, l.Outcomes, 0.5)
 		t.Logf("%s: AUROC %.3f [%.3f, %.3f], risk %.3f, in the surer half lower by %.3f [%.3f, %.3f]", voter, *l.AUROC,
-			l.AUROCCI[0], l.AUROCCI[1], 1-l.EX,
-			gap.Value, gap.Low, gap.High)
+			l.AUROCCI[0], l.AUROCCI[1], 1-l.EX, gap.Value, gap.Low, gap.High)
 		if *l.AUROC < 0.73 {
 			t.Errorf("%s: AUROC is %.3f, want 0.73 at least", voter, *l.AUROC)
 		}
@@ -249,8 +248,7 @@ func TestFittedVotersNeverSeeWhatTheyVoteOn(t *testing.T) {
 			b, a := before[0].Outcomes[i], after[0].Outcomes[i]
 			if folds[i] == 0 && (b.Confidence != a.Confidence || b.Score == a.Score) {
 				t.Errorf("%s, question %s: another vote (%v, %v) after its own verdicts were turned round (%v, %v)", v.Name,
-					b.Question, b.Score, b.Confidence,
-					a.Score, a.Confidence)
+					b.Question, b.Score, b.Confidence, a.Score, a.Confidence)
 			}
 		}
 	}

@@ -87,8 +87,7 @@ func (c Client) Wire(t *testing.T, w Wire) {
 		if e.Class != w.Class || e.RetryAfter != w.Wait || e.Parameter != w.Parameter ||
 			!strings.Contains(err.Error(), w.Text) {
 			t.Errorf("%v (wait %v, parameter %q), want class %v, %v, %q and %q (%s)", err, e.RetryAfter, e.Parameter, w.Class,
-				w.Wait,
-				w.Parameter, w.Text, w.Source)
+				w.Wait, w.Parameter, w.Text, w.Source)
 		}
 		if w.Status != http.StatusOK && e.Status != w.Status {
 			t.Errorf("status %d", e.Status)

@@ -135,8 +135,7 @@ func TestBrokenIsNotTold(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			pool, dialect := openDamaged(t, engine)
 			e := testutil.Value(texttosql.New(pool, always("SELECT COUNT(*) FROM pupils"), texttosql.WithDialect(dialect),
-				texttosql.WithSamples(1),
-				texttosql.WithPolicy(exec.Policy{AllowTables: []string{"pupils"}})))(t)
+				texttosql.WithSamples(1), texttosql.WithPolicy(exec.Policy{AllowTables: []string{"pupils"}})))(t)
 			s, res := testutil.Value(e.Schema(t.Context()))(t),
 				testutil.Value(e.Ask(t.Context(), "How many pupils are there?"))(t)
 			for _, name := range d.left {

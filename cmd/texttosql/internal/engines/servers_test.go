@@ -249,8 +249,7 @@ func TestAskBelowOnServers(t *testing.T) {
 	onServers(t, func(t *testing.T, r remote) {
 		model := &strategytest.Pupil{Statements: []string{ofOld, using, ofOld, using}}
 		e := testutil.Value(texttosql.New(r.open(t, r.school()), model, texttosql.WithDialect(r.dialect),
-			texttosql.WithClarifyBelow(0.9),
-			texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
+			texttosql.WithClarifyBelow(0.9), texttosql.WithStrategy(strategy.SelfConsistency{Samples: 4})))(t)
 		talk := e.NewConversation(&session.MemoryStore{})
 		res, err := talk.Ask(t.Context(), "Who has a 4?")
 		var q *session.QuestionError

@@ -139,8 +139,7 @@ func serverOf(t *testing.T, m llm.Model, change func(*mcpserver.Config), opts ..
 	c := mcpserver.Config{Hide: hide, Model: true}
 	pool := open(t)
 	opts = enginetest.Options([]texttosql.Option{texttosql.WithSamples(3), texttosql.WithClarifyBelow(0.6),
-		texttosql.WithPolicy(denyPayroll),
-		texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
+		texttosql.WithPolicy(denyPayroll), texttosql.WithRetry(llm.Retry{Attempts: 1})}, opts...)
 	e := testutil.Value(texttosql.New(pool, llm.Chain(m, mcpserver.Charge()), opts...))(t)
 	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: denyPayroll}))(t)
 	c.Databases = []mcpserver.Database{{Engine: e, DB: db}}

@@ -120,8 +120,7 @@ func counted(ctx context.Context, db *exec.DB, s *schema.Schema, held, value str
 				literal = value
 			}
 			rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = %s", inFrom(db, t),
-				db.Language().Quote(c.Name), literal),
-				exec.Bounds{Rows: 1})
+				db.Language().Quote(c.Name), literal), exec.Bounds{Rows: 1})
 			if err != nil || len(rows.Rows) == 0 {
 				continue
 			}

@@ -56,8 +56,7 @@ func Start(ctx context.Context, getenv func(string) string, version string, serv
 		return t, nil
 	}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(semconv.ServiceName("texttosql"),
-		semconv.ServiceVersion(version)),
-		resource.WithFromEnv()) // OTEL_SERVICE_NAME is stronger
+		semconv.ServiceVersion(version)), resource.WithFromEnv()) // OTEL_SERVICE_NAME is stronger
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +165,7 @@ func (t *Telemetry) Gauge(name, about string, value func() int) error {
 		return nil
 	}
 	_, err := t.metrics.Meter("github.com/texttosql/texttosql/cmd/texttosql").Int64ObservableGauge(name,
-		meter.WithDescription(about),
-		meter.WithInt64Callback(func(_ context.Context, o meter.Int64Observer) error {
+		meter.WithDescription(about), meter.WithInt64Callback(func(_ context.Context, o meter.Int64Observer) error {
 			o.Observe(int64(value()))
 			return nil
 		}))

@@ -159,8 +159,7 @@ func (s *shop) start(t *testing.T, change func(*Config)) {
 	s.confirmed = testutil.Value(memory.OpenVerifiedAnswers(filepath.Join(s.dir, "confirmed.jsonl")))(t)
 	told := &Progress{}
 	engine := testutil.Value(texttosql.New(s.db, llm.Named("clerk", s.model), texttosql.WithDialect(s.dialect),
-		texttosql.WithSamples(3),
-		texttosql.WithClarifyBelow(0.6),
+		texttosql.WithSamples(3), texttosql.WithClarifyBelow(0.6),
 		texttosql.WithMemory(memory.Options{VerifiedAnswers: s.confirmed}), texttosql.WithRetry(llm.Retry{Attempts: 1}),
 		texttosql.WithProgress(told.Tell)))(t)
 	access := testutil.Value(exec.New(s.db, s.dialect, exec.Config{}))(t)
