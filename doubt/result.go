@@ -31,7 +31,8 @@ func resultRules() []Rule {
 			Name: "how_many", OnResult: true, ReadsWords: true, Form: true,
 			Source: "a question for one number has an answer of one row",
 			Broken: func(in Input) (string, bool) {
-				return "the question asks for one number, and the answer is not one row", in.Question.HowMany && !in.Question.Each && len(in.Table.Rows) != 1
+				return "the question asks for one number, and the answer is not one row", in.Question.HowMany &&
+					!in.Question.Each && len(in.Table.Rows) != 1
 			},
 		},
 	}

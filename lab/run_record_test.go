@@ -88,8 +88,7 @@ func TestRunSecond(t *testing.T) {
 	tapes := t.TempDir()
 	command := func(model, second string, more ...string) []string {
 		return append([]string{"run", "--dataset", "spider_dev", "--limit", "1", "--strategy", "self-consistency",
-			"--samples", "7", "--json", "--rounds", "50",
-			"--model", model, "--second", second}, more...)
+			"--samples", "7", "--json", "--rounds", "50", "--model", model, "--second", second}, more...)
 	}
 	live := func(second string) []string {
 		return command("openai:m", "openai:"+second, "--record", filepath.Join(tapes, "m"), "--second-record",
@@ -200,7 +199,7 @@ func TestDrawn(t *testing.T) {
 func TestLiveFigures(t *testing.T) {
 	var report strings.Builder
 	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "20"},
-		{"classicmodels", "10"}} {
+		{"classicmodels", "20"}} {
 		fmt.Fprintf(&report, "%s of %s\n%s", set.questions, set.dataset, liveFigures(t, set.dataset, set.questions))
 	}
 	golden.Check(t, "live/figures.golden", report.String())
@@ -212,12 +211,29 @@ func liveFigures(t *testing.T, dataset, questions string) string {
 	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
 	var report strings.Builder
 	runs := map[string][]map[string]any{}
-	for _, r := range []struct{ strategy, samples string }{
-		{"direct", "0"}, {"direct-refine", "0"}, {"consensus", "7"}, {"self-consistency", "7"},
-	} {
-		out, notes := measured(t, env, "run", "--dataset", dataset, "--draw", "60", "--limit", questions, "--strategy",
-			r.strategy,
-			"--samples", r.samples, "--model", "replay:testdata/live/coder-1.5b", "--json")
+	variants := []struct {
+		strategy string
+		flags    []string
+	}{
+		{"direct", nil}, {"direct-refine", nil}, {"consensus", []string{"--samples", "7"}},
+		{"self-consistency", []string{"--samples", "7"}},
+	}
+	if dataset == "spider_dev" {
+		variants = append(variants, []struct {
+			strategy string
+			flags    []string
+		}{
+			{"direct --without-values", []string{"--without-values"}},
+			{"direct --exemplars train", []string{"--exemplars", "train"}},
+			{"react", []string{"--limit", "20"}},
+			{"consensus --second", []string{"--samples", "7", "--second", "replay:testdata/live/coder-0.5b"}},
+		}...)
+	}
+	for _, r := range variants {
+		name, _, _ := strings.Cut(r.strategy, " ")
+		out, notes := measured(t, env,
+			slices.Concat([]string{"run", "--dataset", dataset, "--draw", "60", "--limit", questions,
+				"--strategy", name, "--model", "replay:testdata/live/coder-1.5b", "--json"}, r.flags)...)
 		lines := objects(t, out)
 		last := lines[len(lines)-1]
 		for _, timed := range []string{"sec", "p50_s", "p95_s"} {
@@ -227,6 +243,7 @@ func liveFigures(t *testing.T, dataset, questions string) string {
 			t.Errorf("%s of %s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, dataset, notes)
 		}
 		runs[r.strategy] = lines[:len(lines)-1]
+		last["strategy"] = r.strategy
 		fmt.Fprintf(&report, "%s\n", testutil.Value(json.Marshal(last))(t))
 	}
 	count := func(lines []map[string]any, is func(map[string]any) bool) (n, right int) {

@@ -24,9 +24,10 @@ func Asked() []doubt.Rule {
 			},
 		}
 	}
-	rows := rule("value_rows", "value", 2, "the question asks for one number, and the answer is not one row", func(in doubt.Input) bool {
-		return len(in.Table.Rows) != 1
-	})
+	rows := rule("value_rows", "value", 2, "the question asks for one number, and the answer is not one row",
+		func(in doubt.Input) bool {
+			return len(in.Table.Rows) != 1
+		})
 	rows.OnResult = true
 	return []doubt.Rule{
 		rows,
