@@ -91,10 +91,17 @@ func (x Extractor) Extract(reply string) (Extraction, error) {
 		e.note("reasoning")
 	}
 	if body = trimReply(body); body == "" {
+		body = trimReply(beforeReasoning(text))
+	}
+	if body == "" {
 		return Extraction{}, &Error{Reason: ReasonNoSQL, Detail: "nothing follows the reasoning"}
 	}
 	if len(body) > maxBytes {
 		return Extraction{}, &Error{Reason: "too-long", Detail: "the answer is longer than 32 KiB"}
+	}
+	if plain := unescapedFence(body); plain != body {
+		e.note("unwrapped")
+		body = plain
 	}
 	e.ladder(body, "bare", 0)
 	if !e.done() && e.likely == nil && e.possible == nil && !e.truncated {

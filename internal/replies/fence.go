@@ -32,6 +32,9 @@ func fencedBlocks(s string) []block {
 		end, next := closingFence(s, body, mark)
 		b := block{start: open, end: next, closed: end < next, language: isLanguage(strings.TrimSpace(s[word:body]))}
 		b.body = strings.TrimRight(s[body:end], mark[:1]) // of a closing fence that was cut
+		if strings.EqualFold(strings.TrimSpace(s[word:body]), "diff") {
+			b.body = applied(b.body)
+		}
 		blocks = append(blocks, b)
 		at = next
 		if end == next && next < len(s) {

@@ -30,6 +30,36 @@ func trimReply(s string) string {
 	}
 }
 
+// beforeReasoning is what a model wrote before it thought about it; "": nothing, or the reasoning has no tag at its start.
+func beforeReasoning(text string) string {
+	at := strings.Index(text, "<think")
+	return text[:max(at, 0)]
+}
+
+var escapedFence = regexp.MustCompile("```[a-zA-Z]*" + `\\n`)
+
+// unescapedFence writes line ends in place of the \n of a block whose gateway has escaped the whole reply.
+func unescapedFence(text string) string {
+	if strings.Contains(text, "\n") || !escapedFence.MatchString(text) || strings.ContainsAny(text[:1], "{[\"") {
+		return text // JSON says itself what its escapes are
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`).Replace(text)
+}
+
+// applied is the new side of a diff: its lines without the signs, and without those that it removes.
+func applied(diff string) string {
+	var lines []string
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"),
+			strings.HasPrefix(line, "-"):
+		default:
+			lines = append(lines, strings.TrimPrefix(line, "+"))
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 // element is the opening of an element that holds an answer, and of one that may hold a statement.
 var element = regexp.MustCompile(`(?i)<(answer|sql|sql[_-]?query|query|final[_-]?(?:answer|sql|query)|statement|result|output|response|code|` +
 	`pre)(?:\s[^<>]*)?>`)
