@@ -30,7 +30,8 @@ func trimReply(s string) string {
 	}
 }
 
-// beforeReasoning is what a model wrote before it thought about it; "": nothing, or the reasoning has no tag at its start.
+// beforeReasoning is what a model wrote before it thought about it; "": nothing, or the reasoning has no tag at its
+// start.
 func beforeReasoning(text string) string {
 	at := strings.Index(text, "<think")
 	return text[:max(at, 0)]
