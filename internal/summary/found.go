@@ -174,7 +174,7 @@ func (s answer) dated() bool {
 	var v any
 	switch c, i := s.facts.by, s.sorted.item; {
 	case c.of == nil, c.stamp.is, isMoment(c.words):
-	case i >= 0:
+	case i >= 0 && len(s.Rows) > 0 && i < len(s.Rows[0]):
 		v = s.Rows[0][i]
 	case s.largest != nil:
 		v = s.largest(c.of.name, c.name)

@@ -160,7 +160,38 @@ func TestFound(t *testing.T) {
 }
 
 // FuzzFound: no statement and no value breaks the sentence.
+// TestFoundOfAnything: whatever parts a statement is made of, and whatever the rows are, a headline is made or not.
+func TestFoundOfAnything(t *testing.T) {
+	shapes := []*result.Table{
+		rows([]string{"a"}, []any{"x"}), rows([]string{"a", "n"}, []any{"x", int64(1)}, []any{"y", int64(1)}),
+		rows([]string{"a"}), rows(nil), rows([]string{"a", "b", "c"}, []any{nil, "2024-01-02", 1.5}),
+	}
+	n := 0
+	for _, distinct := range []string{"", "DISTINCT "} {
+		for _, items := range []string{"c.country", "c.name, count(*)", "count(*)", "count(DISTINCT c.id)", "*",
+			"c.id, o.total",
+			"max(o.total) AS most", "date(o.day), sum(o.total)", "CASE WHEN o.total > 1 THEN 'a' END", "1"} {
+			for _, from := range []string{"customers c", "customers c JOIN orders o ON o.customer_id = c.id",
+				"customers c LEFT JOIN orders o ON o.customer_id = c.id", "(SELECT * FROM orders) o, customers c",
+				"(SELECT DISTINCT country FROM customers c GROUP BY country) c"} {
+				for _, rest := range []string{"", " WHERE o.id IS NULL", " GROUP BY c.country", " GROUP BY 1 HAVING count(*) > 1",
+					" GROUP BY c.id, c.name"} {
+					for _, end := range []string{"", " ORDER BY 1", " ORDER BY o.day DESC LIMIT 1", " ORDER BY count(*) LIMIT 3"} {
+						for i, table := range shapes {
+							Found(sqltext.SQLite(), "SELECT "+distinct+items+" FROM "+from+rest+end, table, time.Time{}, nil, i%2 == 0)
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d statements with rows", n)
+}
+
 func FuzzFound(f *testing.F) {
+	f.Add("SELECT DISTINCT c.country FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.country", "x",
+		int64(1), 0.5)
 	f.Add("SELECT a, count(*) FROM t GROUP BY a ORDER BY 2 DESC LIMIT 2", "2024-01", int64(3), 1.5)
 	f.Fuzz(func(t *testing.T, sql, text string, n int64, x float64) {
 		table := rows([]string{"a", "b"}, []any{text, n}, []any{text + "1", x}, []any{nil, result.Decimal(text)})

@@ -530,7 +530,10 @@ func (r *reader) listed(groups []value) {
 			f.where = append(f.where, t.called()+" is known")
 		}
 	}
-	if c := f.items[0].column; f.distinct && len(f.items) == 1 && !c.own && c.of != nil && f.subject != "" {
+	if !f.distinct || len(f.items) != 1 || len(f.shows) != 1 || f.subject == "" {
+		return
+	}
+	if c := f.items[0].column; !c.own && c.of != nil {
 		if one, ok := strings.CutPrefix(c.text, c.of.called()+" "); ok {
 			f.shows[0], f.of = one, " of "+c.of.many+" with "+f.subject
 		}
