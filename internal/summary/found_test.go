@@ -159,7 +159,6 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// FuzzFound: no statement and no value breaks the sentence.
 // TestFoundOfAnything: whatever parts a statement is made of, and whatever the rows are, a headline is made or not.
 func TestFoundOfAnything(t *testing.T) {
 	shapes := []*result.Table{
@@ -189,6 +188,7 @@ func TestFoundOfAnything(t *testing.T) {
 	t.Logf("%d statements with rows", n)
 }
 
+// FuzzFound: no statement and no value breaks the sentence.
 func FuzzFound(f *testing.F) {
 	f.Add("SELECT DISTINCT c.country FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.country", "x",
 		int64(1), 0.5)
