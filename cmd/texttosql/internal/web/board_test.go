@@ -46,7 +46,8 @@ func TestBoard(t *testing.T) {
 	}
 	b.clean()
 
-	s.server.Who = "bob"
+	s.end()
+	s.start(t, func(c *Config) { c.Who = "bob" })
 	if c = s.view(t, c.ID); c.Turns[0].By != "ann" {
 		t.Errorf("%+v", c.Turns[0])
 	}
