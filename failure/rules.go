@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -177,14 +178,7 @@ func failureOfCorrection(e *session.CorrectionError) explained {
 		f.advice = "Did you mean " + strings.Join(e.Like, ", ") + "?"
 	}
 	if e.Held != nil {
-		var rest []string
-		for _, t := range e.Held.Tables {
-			rest = append(rest, t.String()+" is read")
-		}
-		for _, t := range e.Held.Rejected {
-			rest = append(rest, t.String()+" is not read")
-		}
-		f.advice = strings.TrimSpace(f.advice + " The rest of the correction applies: " + strings.Join(rest, ", "))
+		f.advice = strings.TrimSpace(f.advice + " The rest of the correction applies: " + e.Held.String())
 	}
 	return f
 }
@@ -346,10 +340,11 @@ func failureOfModel(e *llm.Error) explained {
 		return explained{Cancelled, "", ""}
 	}
 	message := "The model cannot be asked: " + strings.ReplaceAll(e.Class.String(), "-", " ")
-	if e.Class == llm.ClassPermanent || e.Class == llm.ClassUnknown {
-		message = "The provider does not take the request"
-	} else if e.Class == llm.ClassOverloaded && e.Status == 0 {
+	switch dial, _ := errors.AsType[*net.OpError](e); {
+	case dial != nil && dial.Op == "dial":
 		message = "No server answers at the address of the model"
+	case e.Class == llm.ClassPermanent || e.Class == llm.ClassUnknown:
+		message = "The provider does not take the request"
 	}
 	if e.Status != 0 {
 		message += fmt.Sprintf(" (status %d)", e.Status)

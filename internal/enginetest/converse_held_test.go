@@ -35,7 +35,7 @@ func TestHeld(t *testing.T) {
 		!errors.Is(err, session.ErrInvalidCorrection) {
 		t.Fatalf("%v", err)
 	}
-	if f := failure.Of(err); f.Class != failure.Input || !strings.Contains(f.Advice, "applies: customers is not read.") {
+	if f := failure.Of(err); f.Class != failure.Input || !strings.Contains(f.Advice, "applies: do not read customers.") {
 		t.Errorf("%+v", f)
 	}
 	rec := talk.Record()

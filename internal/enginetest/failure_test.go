@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 	"testing"
@@ -105,6 +106,15 @@ func TestFailure(t *testing.T) {
 			failure.Rate, 1, 503, "1m0s"},
 		{"an outage", outage(&llm.Error{Class: llm.ClassOverloaded, Status: 503, Message: "org-SECRET"}),
 			failure.Provider, 1, 502, "overloaded (status 503)"},
+		{"nothing listens",
+			outage(&llm.Error{Class: llm.ClassOverloaded, Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}),
+			failure.Provider, 1, 502, "No server answers at the address of the model."},
+		{"an unknown host",
+			outage(&llm.Error{Class: llm.ClassUnknown, Err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}),
+			failure.Provider, 1, 502, "No server answers at the address of the model."},
+		{"a connection that breaks: a server answered",
+			outage(&llm.Error{Class: llm.ClassOverloaded, Err: &net.OpError{Op: "read",
+				Err: errors.New("reset")}}), failure.Provider, 1, 502, "The model cannot be asked: overloaded."},
 		{"an outage of most samples", &strategy.NoCandidateError{Rejected: []vote.Candidate{{Reason: "no-sql"}},
 			Failed: []error{unauthorized, unauthorized}},
 			failure.Key, 1, 502, "key"},
@@ -133,7 +143,7 @@ func TestFailure(t *testing.T) {
 		{"a part of it is held", &session.CorrectionError{Reason: "there is no table t",
 			Held: &session.Correction{Kind: dialogue.CorrectTable,
 				Rejected: []schema.TableName{{Name: "u"}}}}, failure.Input, 1, 422,
-			"The rest of the correction applies: u is not read."},
+			"The rest of the correction applies: do not read u."},
 		{"enough corrections", session.ErrMaxCorrections, failure.Conflict, 1, 409, "by hand"},
 		{"an unknown name", &session.CorrectionError{Name: "custmers", Like: []string{"customers"},
 			Reason: "there is no table custmers"},
