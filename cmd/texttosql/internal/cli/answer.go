@@ -64,8 +64,7 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 		return err
 	}
 	io.WriteString(w, "\n")
-	closing := r.Closing()
-	painted(w, look.Confidence, textformat.Wrap(closing, look.Width))
+	painted(w, look.Confidence, textformat.Wrap(r.Closing(), look.Width))
 	if look.Why {
 		why := r.Ballot.Explain()
 		if r.Saved > 0 {
@@ -92,13 +91,21 @@ func Answer(w io.Writer, r *texttosql.Result, look Look, rows func(*result.Table
 			say("  %s\n", n)
 		}
 	}
-	for _, warning := range r.Warnings {
-		message := strings.TrimSuffix(warning.Message, ".")
-		if !strings.Contains(strings.ToLower(closing), strings.ToLower(message)) { // the closing line has it
-			say("  warning: %s\n", warning.Message)
-		}
+	for _, text := range warned(r) {
+		say("  warning: %s\n", text)
 	}
 	return nil
+}
+
+// warned are the warnings of an answer that its closing line does not say.
+func warned(r *texttosql.Result) (texts []string) {
+	closing := strings.ToLower(r.Closing())
+	for _, w := range r.Warnings {
+		if !strings.Contains(closing, strings.ToLower(strings.TrimSuffix(w.Message, "."))) {
+			texts = append(texts, w.Message)
+		}
+	}
+	return texts
 }
 
 // Page begins the file of a page before any call costs money. flag names it in errors. A page must not replace db, the

@@ -284,13 +284,10 @@ func (t *Talk) answer(res *texttosql.Result) error {
 	if err := t.Rows(res.Rows); err != nil {
 		return err
 	}
-	cost := fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls, words.Plural("call", res.Usage.Calls))
-	Say(t.Out, "%s", textformat.Wrap(cost, t.Width))
-	for _, w := range res.Warnings {
-		known := strings.Contains(strings.ToLower(cost), strings.ToLower(strings.TrimSuffix(w.Message, ".")))
-		if !known { // by the closing line
-			Say(t.Out, "%s", textformat.Wrap(fmt.Sprintf("  warning: %s\n", w.Message), t.Width))
-		}
+	Say(t.Out, "%s", textformat.Wrap(fmt.Sprintf("%s %d %s\n", res.Closing(), res.Usage.Calls,
+		words.Plural("call", res.Usage.Calls)), t.Width))
+	for _, text := range warned(res) {
+		Say(t.Out, "%s", textformat.Wrap("  warning: "+text+"\n", t.Width))
 	}
 	t.learned()
 	return nil
