@@ -352,9 +352,8 @@ func TestLeases(t *testing.T) {
 	dsn := newDSN(t)
 	slow, quick := opened(t, dsn, "slow"), opened(t, dsn, "quick")
 	slow.deadline, quick.deadline = 20*time.Second, time.Second
-	if _, _, err := slow.add(t.Context(),
-		strings.NewReader(`{"id": "3", "question": "How many customers?"} {"id": "30", "question": "How many?"}`)); err !=
-		nil {
+	two := strings.NewReader(`{"id": "3", "question": "How many customers?"} {"id": "30", "question": "How many?"}`)
+	if _, _, err := slow.add(t.Context(), two); err != nil {
 		t.Fatal(err)
 	}
 	_, db := customers(t)

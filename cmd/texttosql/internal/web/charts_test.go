@@ -34,9 +34,8 @@ func TestKindsOfCharts(t *testing.T) {
 		if test.kind != "" {
 			b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const pick = document.querySelector('figure select');
 				pick.value = %q; pick.dispatchEvent(new Event('change')); } undefined`, test.kind)))
-		} else if eval[bool](b,
-			"[...document.querySelectorAll('figure option')].some((o) => o.value === 'share')") != (test.why ==
-			"a group that is NULL") {
+		} else if parts := test.why == "a group that is NULL"; parts != eval[bool](b,
+			"[...document.querySelectorAll('figure option')].some((o) => o.value === 'share')") {
 			t.Errorf("%s: shares where values are no parts, or none where they are", test.why)
 		}
 		b.until(fmt.Sprintf("document.querySelectorAll('figure .block, figure .dot').length === %d", test.marks))
