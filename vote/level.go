@@ -10,7 +10,7 @@ type Level string
 
 // The levels.
 const (
-	LevelAgreed   Level = "agreed"   // at least 0.85, of three in four samples, and nothing contradicts the question
+	LevelAgreed   Level = "agreed"   // 0.85 or more, from three in four samples or more, and no contradiction
 	LevelCheck    Level = "check"    // a doubt about the meaning, a split vote, or too few samples
 	LevelUnsure   Level = "unsure"   // fewer than half of the samples support it
 	LevelSingle   Level = "single"   // one statement, compared with nothing and not doubted
