@@ -77,6 +77,7 @@ func readers() []reader {
 		{"direction", true, held.direction},
 		{"group", true, held.group},
 		{"distinct", true, held.distinct},
+		{"echo", true, held.echo},
 		{"average", true, held.average},
 		{"negation", true, held.negation},
 		{"both", true, held.both},

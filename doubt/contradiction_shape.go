@@ -443,3 +443,29 @@ func (h held) leavesOut() string {
 func (h held) writesConstant(text string) bool {
 	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.text == text })
 }
+
+var (
+	// asksThing is a question for a thing or a person, with the noun that says which.
+	asksThing = compile(`(?i)^(?:(?:which|what) (\pL+) (?:is|are|was|were|does|do|did|has|have|had)|who|where|when)\b`)
+	namedSo   = compile(`(?i)\b(?:called|named|titled|whose name)\b`)
+)
+
+// echo looks for a statement that returns nothing but constants of its own conditions.
+func (h held) echo() string {
+	m := asksThing.FindStringSubmatch(h.Text)
+	if m == nil || namedSo.MatchString(h.Text) || !h.single || h.Star || len(h.GroupBy) > 0 || h.Statement.Uses("OR") || len(h.Items) == 0 {
+		return ""
+	}
+	noun, said := words.Stem(strings.ToLower(m[1])), ""
+	for _, item := range h.Items {
+		i := slices.IndexFunc(h.constant, func(c constant) bool {
+			return c.op == "=" && c.column.known != nil && c.column.writes(item.Text) &&
+				nounOf(c.column.of.Name) != noun && nounOf(c.column.Column) != noun
+		})
+		if i < 0 {
+			return ""
+		}
+		said = h.constant[i].text
+	}
+	return tell("The statement returns only %s, which the question itself says.", said)
+}
