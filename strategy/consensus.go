@@ -103,10 +103,8 @@ const judgeBelow = 0.8
 // ReasoningPrompts returns three prompts of one form that differ in reasoning: a direct answer, the parts first, and
 // a plan first. Use them as Consensus.Prompts to compare with its three forms: no live run has shown a gain yet.
 func ReasoningPrompts() RotatePrompts {
-	form := Prompt{Form: schema.MSchema}
-	parts, plan := form, form
-	parts.Steps, plan.Steps = PartsFirst, PlanFirst
-	return RotatePrompts{form, parts, plan}
+	ask := func(steps string) Prompt { return Prompt{Form: schema.MSchema, Steps: steps} }
+	return RotatePrompts{ask(directly), ask(PartsFirst), ask(PlanFirst)}
 }
 
 // Voter returns the vote of Consensus, for replay and for your own strategy.

@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +52,7 @@ type Prompt struct {
 	Whole     bool        // use PromptInput.Whole if all its columns fit the budget
 	Shots     int         // few-shot exemplars from Env.Exemplars; 0: up to 3 confirmed ones; negative: none
 	Reasoning bool        // let the model think before it answers
-	Steps     string      // how to work, in whole sentences, such as PlanFirst; "": unspecified
+	Steps     string      // how to work, behind the question, in whole sentences, such as PlanFirst; "": unspecified
 
 	// Similar picks up to Shots exemplars that are most like the question: by words, with an Embedder by meaning.
 	Similar memory.Similar
@@ -83,6 +82,9 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 		head = ""
 	}
 	turns, section := in.Task.turns(head, env.ValueSection(in.Links)+env.Advice(in.Schema, in.Task)+in.sections())
+	if p.Steps != "" {
+		section += "\n### How to answer\n" + p.Steps + thenGive
+	}
 	return append(append(messages, turns...), llm.Message{Role: llm.User, Text: section}), nil
 }
 
@@ -145,7 +147,8 @@ func columns(s *schema.Schema) (n int) {
 	return n
 }
 
-// Two ways to reason, for Prompt.Steps. A prompt without Steps asks for a direct answer.
+// Two ways to reason, for Prompt.Steps. A prompt without Steps asks for a direct answer. Prompts with other Steps differ
+// only in their last lines: a provider or a server that keeps what it has read reads the schema once for all of them.
 const (
 	// PartsFirst lets the model divide the question into parts first.
 	PartsFirst = "First divide the question into parts: a line for each part, with the expression or subquery that " +
@@ -155,12 +158,20 @@ const (
 		"and the columns, a line each."
 )
 
+// thenGive ends what a prompt says about how to work.
+const thenGive = " Then give the statement in one ```sql block at the very end.\n"
+
+// directly is the way to answer without reasoning, for prompts that share all but their last lines.
+const directly = "Do not explain anything."
+
 // System returns the system message: the dialect, the rules and Env.Instructions.
 func (p Prompt) System(env *Env) string {
 	last := "7. Give the statement in one ```sql block, without an explanation.\n"
-	if p.Reasoning || p.Steps != "" {
-		last = "7. " + cmp.Or(p.Steps, "Think step by step first.") +
-			" Then give the statement in one ```sql block at the very end.\n"
+	switch {
+	case p.Steps != "":
+		last = "7. Work as it says below the question.\n"
+	case p.Reasoning:
+		last = "7. Think step by step first." + thenGive
 	}
 	if p.WithoutModelText && !p.WithoutExpertText {
 		last += "8. Take notes and descriptions literally: use the values, formulas and columns that they name.\n"

@@ -77,26 +77,25 @@ func TestPromptSections(t *testing.T) {
 	}
 }
 
-// TestReasoningPrompts: three prompts differ in how they reason, and in nothing else.
+// TestReasoningPrompts: three prompts differ in how they reason, and only behind all else: what is before it is read
+// once where a provider or a server keeps it.
 func TestReasoningPrompts(t *testing.T) {
 	env := shopEnv(t, nil)
-	var rules, rest []string
+	var before []string
 	for i, p := range strategy.ReasoningPrompts() {
 		messages := testutil.Value(p.Prompt(t.Context(), env, strategy.PromptInput{Task: usaTask, Schema: env.Schema,
 			Sample: i}))(t)
-		before, rule, _ := strings.Cut(messages[0].Text, "\n7. ")
-		rules, rest = append(rules, rule), append(rest, before+strategytest.Written(messages[1:]))
-	}
-	if slices.Sort(rest); len(slices.Compact(rest)) != 1 {
-		t.Error("they differ in more than how they reason")
-	}
-	for i, want := range []string{
-		"Give the statement in one ```sql block, without an explanation.", strategy.PartsFirst + " Then give",
-		strategy.PlanFirst + " Then give",
-	} {
-		if !strings.HasPrefix(rules[i], want) {
-			t.Errorf("prompt %d: %q, want %q", i, rules[i], want)
+		shared, steps, _ := strings.Cut(strategytest.Written(messages), "### How to answer\n")
+		before = append(before, shared)
+
+		want := []string{"Do not explain anything.", strategy.PartsFirst, strategy.PlanFirst}[i] +
+			" Then give the statement in one ```sql block at the very end.\n"
+		if !strings.HasPrefix(steps, want) {
+			t.Errorf("prompt %d: %q, want %q", i, steps, want)
 		}
+	}
+	if slices.Sort(before); len(slices.Compact(before)) != 1 {
+		t.Error("they differ in more than how they reason")
 	}
 }
 

@@ -46,12 +46,12 @@ func ExamplePrompterFunc() {
 	// -- How many orders are there?
 }
 
-// A section of a program's own stands before the question.
+// A section of a program's own stands before the question, and how to work behind it.
 func ExamplePromptInput() {
 	fiscal := strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
 		error) {
 		in.Sections = append(in.Sections, "### Fiscal year\nIt begins in July.")
-		return strategy.Prompt{Steps: strategy.PlanFirst}.Prompt(ctx, env, in)
+		return strategy.Prompt{Steps: "First write the tables."}.Prompt(ctx, env, in)
 	})
 	env := strategytest.ExampleEnv(nil)
 	messages, err := fiscal.Prompt(context.Background(), env, strategy.PromptInput{
@@ -65,5 +65,8 @@ func ExamplePromptInput() {
 	//
 	// ### Question
 	// What did we sell this year?
+	//
+	// ### How to answer
+	// First write the tables. Then give the statement in one ```sql block at the very end.
 	//  <nil>
 }

@@ -52,7 +52,7 @@ func TestSamplesOfStages(t *testing.T) {
 		var got []string
 		for _, req := range c.requests {
 			text := fmt.Sprintf("%.1f", *req.Temperature)
-			if strings.Contains(req.Messages[0].Text, "First name the tables") {
+			if strings.Contains(strategytest.Written(req.Messages), "First name the tables") {
 				text += "+"
 			}
 			got = append(got, text)

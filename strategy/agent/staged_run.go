@@ -148,15 +148,11 @@ const tabular = "First name the tables that the question needs and the keys that
 func (l *ladder) prompter(steps string) strategy.Prompter {
 	return strategy.PrompterFunc(func(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message,
 		error) {
-		messages, err := strategy.Prompt{Shots: -1, Steps: steps}.Prompt(ctx, env, in)
-		if err != nil {
-			return nil, err
-		}
 		if len(l.attempts) > 0 {
-			messages[len(messages)-1].Text += "\n### Earlier attempts\n" + strings.Join(l.attempts, "\n") +
-				"\nWrite a statement that does not fail so.\n"
+			in.Sections = append(in.Sections, "### Earlier attempts\n"+strings.Join(l.attempts, "\n")+
+				"\nWrite a statement that does not fail so.")
 		}
-		return messages, nil
+		return strategy.Prompt{Shots: -1, Steps: steps}.Prompt(ctx, env, in)
 	})
 }
 
