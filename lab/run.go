@@ -30,7 +30,7 @@ type live struct {
 	Strategy    string  `required:"" placeholder:"NAME" help:"How questions are answered; the names are above."`
 	Model       string  `required:"" placeholder:"SPEC" help:"${specs}."`
 	Samples     int     `placeholder:"N" help:"Samples a question; 0: the strategy's default."`
-	Exemplars   string  `placeholder:"FILE|train" help:"Solved questions, a file of them or train: petsql shows nine with each question, direct and react three, staged3 three in its baseline. None: zero-shot."`
+	Exemplars   string  `placeholder:"FILE|train|random" help:"Solved questions, a file of them, train or random: petsql shows nine with each question, direct and react three, staged3 three in its baseline. None: zero-shot."`
 	Judge       string  `enum:"model,none,gold" default:"model" help:"Judge of qasql: the model, none, or gold, which knows the right answer."`
 	MinShare    float64 `placeholder:"X" help:"qasql asks its judge if the largest answer has less than this share of the votes; 0: of all."`
 	Limit       int     `placeholder:"N" help:"Only the first N questions; 0: all."`
@@ -77,7 +77,7 @@ BIRD. Under pools its linker asks no model, pool i answers context i, and contex
 that need descriptions where there are none, are left out; those descriptions also stand for a model's.
 
 --exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
-databases. No exemplar has the question's gold, values aside, or asks the same but
+databases; random is the same, and a draw chooses of it. No exemplar has the question's gold, values aside, or asks the same but
 for names and values. An exemplar with the very same question is never shown.
 
 --db FILE --questions FILE is for a database of your own. The questions are JSON lines, a JSON list or CSV with a line

@@ -21,6 +21,7 @@ import (
 // exemplars are the solved questions that a run shows; nil: none, and the run is zero-shot.
 type exemplars struct {
 	source string // as it was given
+	chance bool   // those shown are drawn, whatever the question
 	pairs  []memory.Exemplar
 	guard  *leakguard.Guard // of pairs
 	across bool             // pairs of the question's own database are not shown
@@ -34,15 +35,17 @@ type exemplars struct {
 }
 
 // openExemplars reads the pool of --exemplars: a file of questions with their SQL, or for "train" the folder's
-// questions/NAME_train file of the dataset. A dataset without one has its questions about other databases.
+// questions/NAME_train file of the dataset. A dataset without one has its questions about other databases. "random" is
+// train, of which a draw chooses.
 func openExemplars(ctx context.Context, source string, folder *pools.Folder, find finder, on onServer,
 	dataset *eval.Dataset) (*exemplars, error) {
 	x := &exemplars{source: source, golds: map[string][]*sqltext.Statement{}, maskers: map[string]func(string) string{}}
 	pool := dataset
 	path := source
-	if source == "train" {
+	if x.chance = source == "random"; x.chance || source == "train" {
 		if folder == nil {
-			return nil, errors.New("--exemplars train is a file of a folder of evaluation data: give --data too, or a file")
+			return nil, fmt.Errorf("--exemplars %s is a file of a folder of evaluation data: give --data too, or a file",
+				source)
 		}
 		path = folder.Path("questions", dataset.Name+"_train.jsonl")
 		if _, err := os.Stat(path); err != nil {
@@ -146,6 +149,9 @@ func (x *exemplars) strategy(s strategy.Strategy, database string) (strategy.Str
 	if x == nil {
 		return s, nil
 	}
+	if _, ok := s.(petsql.Strategy); ok && x.chance {
+		return nil, errors.New("--exemplars random: petsql shows those that are like the question; direct shows drawn ones")
+	}
 	switch s.(type) {
 	case strategy.Direct:
 		return showing{strategy.Direct{Shots: shotsShown}, x, database}, nil
@@ -160,11 +166,8 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	x := s.exemplars
 	pairs, cut := x.of(s.database, t.Question)
 	p, ok := s.Strategy.(petsql.Strategy)
-	if !ok { // react takes those that run from the pool, in an order by chance
-		worked := *env
-		worked.Exemplars = &memory.Pool{Pairs: pairs}
-		x.count(s.database, t.Question, worked.Exemplars.Random(shotsShown, t.Question, env.Seed), cut)
-		return s.Strategy.Generate(ctx, &worked, t)
+	if !ok {
+		return s.generateFrom(ctx, env, t, &memory.Pool{Pairs: pairs}, cut)
 	}
 	own := masking.Masker(env.Schema, false)
 	mask := func(p memory.Exemplar) string {
@@ -181,6 +184,25 @@ func (s showing) Generate(ctx context.Context, env *strategy.Env, t strategy.Tas
 	}
 	x.count(s.database, t.Question, shown, cut)
 	return p.Generate(ctx, env, t)
+}
+
+// generateFrom shows exemplars of a pool: direct those that are like the question, react some that run, by chance.
+func (s showing) generateFrom(ctx context.Context, env *strategy.Env, t strategy.Task, pool *memory.Pool, cut int) (
+	*strategy.Outcome, error) {
+	shown := pool.Random(shotsShown, t.Question, env.Seed)
+	worked := *env
+	worked.Exemplars = pool
+	switch _, direct := s.Strategy.(strategy.Direct); {
+	case s.exemplars.chance:
+		worked.Exemplars = &memory.Pool{Pairs: shown}
+	case direct:
+		var err error
+		if shown, err = worked.Similar(ctx, memory.Similar{K: shotsShown}, t.Question); err != nil {
+			return nil, err
+		}
+	}
+	s.exemplars.count(s.database, t.Question, shown, cut)
+	return s.Strategy.Generate(ctx, &worked, t)
 }
 
 // shotsShown is how many direct shows, and the default of agent.ReAct and agent.Staged.

@@ -25,7 +25,8 @@ func (l *live) open(p *program) (folder *pools.Folder, find finder, dataset *eva
 	case l.DB == "" || l.Questions == "" || l.Dataset != "":
 		return nil, nil, nil, errors.New("--db FILE and --questions FILE go together, and without --dataset")
 	}
-	if strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:") || l.Exemplars == "train" {
+	recorded := strings.HasPrefix(l.Model, "pool:") || strings.HasPrefix(l.Model, "phases:")
+	if recorded || l.Exemplars == "train" || l.Exemplars == "random" {
 		if l.Data != "" {
 			if folder, err = pools.OpenFolder(l.Data); err != nil {
 				return nil, nil, nil, err

@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/texttosql/texttosql/eval"
-	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/golden"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 )
@@ -193,78 +191,4 @@ func TestDrawn(t *testing.T) {
 	if got := order(all[:10], 1); !slices.Equal(got, fewer) {
 		t.Errorf("ten of the questions are drawn as %v, want %v", got, fewer)
 	}
-}
-
-// TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
-func TestLiveFigures(t *testing.T) {
-	var report strings.Builder
-	for _, set := range []struct{ dataset, questions string }{{"spider_dev", "60"}, {"bird_dev", "20"},
-		{"classicmodels", "20"}} {
-		fmt.Fprintf(&report, "%s of %s\n%s", set.questions, set.dataset, liveFigures(t, set.dataset, set.questions))
-	}
-	golden.Check(t, "live/figures.golden", report.String())
-}
-
-// liveFigures are those of the first questions of a draw, a line for each strategy, with what repairs and the judge
-// did.
-func liveFigures(t *testing.T, dataset, questions string) string {
-	env := map[string]string{"TEXTTOSQL_DATA": evaldata.Path(t)}
-	var report strings.Builder
-	runs := map[string][]map[string]any{}
-	variants := []struct {
-		strategy string
-		flags    []string
-	}{
-		{"direct", nil}, {"direct-refine", nil}, {"consensus", []string{"--samples", "7"}},
-		{"self-consistency", []string{"--samples", "7"}},
-	}
-	if dataset == "spider_dev" {
-		variants = append(variants, []struct {
-			strategy string
-			flags    []string
-		}{
-			{"direct --without-values", []string{"--without-values"}},
-			{"direct --exemplars train", []string{"--exemplars", "train"}},
-			{"react", []string{"--limit", "20"}},
-			{"consensus --second", []string{"--samples", "7", "--second", "replay:testdata/live/coder-0.5b"}},
-		}...)
-	}
-	for _, r := range variants {
-		name, _, _ := strings.Cut(r.strategy, " ")
-		out, notes := measured(t, env,
-			slices.Concat([]string{"run", "--dataset", dataset, "--draw", "60", "--limit", questions,
-				"--strategy", name, "--model", "replay:testdata/live/coder-1.5b", "--json"}, r.flags)...)
-		lines := objects(t, out)
-		last := lines[len(lines)-1]
-		for _, timed := range []string{"sec", "p50_s", "p95_s"} {
-			delete(last, timed)
-		}
-		if last["failed"] != 0.0 || strings.Contains(notes, "no recorded reply") {
-			t.Errorf("%s of %s: a prompt has changed, or its reply was not recorded:\n%s", r.strategy, dataset, notes)
-		}
-		runs[r.strategy] = lines[:len(lines)-1]
-		last["strategy"] = r.strategy
-		fmt.Fprintf(&report, "%s\n", testutil.Value(json.Marshal(last))(t))
-	}
-	count := func(lines []map[string]any, is func(map[string]any) bool) (n, right int) {
-		for _, l := range lines {
-			if is(l) {
-				n++
-				right += int(l["ex"].(float64))
-			}
-		}
-		return n, right
-	}
-
-	failed := map[any]bool{}
-	for _, l := range runs["direct"] {
-		failed[l["qid"]] = l["sql"] == "" || l["va"] == 0.0
-	}
-	repaired := func(l map[string]any) bool { return failed[l["qid"]] }
-	n, right := count(runs["direct-refine"], repaired)
-	runsNow, _ := count(runs["direct-refine"], func(l map[string]any) bool { return repaired(l) && l["va"] == 1.0 })
-	fmt.Fprintf(&report, "repairs: of %d greedy statements that failed, %d run and %d are right\n", n, runsNow, right)
-	n, right = count(runs["consensus"], func(l map[string]any) bool { return l["overruled"] == true })
-	fmt.Fprintf(&report, "judge: of %d answers that it put in the place of the largest group, %d are right\n", n, right)
-	return report.String()
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/strategy/agent"
@@ -30,6 +32,10 @@ func presets() []preset {
 		{"direct", "one greedy sample, checked", strategy.Direct{}},
 		{"direct-refine", "direct, and one repair of a statement that does not run",
 			strategy.Pipeline{Sampler: strategy.Sampler{MaxTokens: 512}, Refine: &strategy.Refine{Executions: 2}}},
+		{"direct-mschema", "direct with the schema as M-Schema", direct(strategy.Prompt{Form: schema.MSchema})},
+		{"direct-code", "direct with the schema of a line for each table", direct(strategy.Prompt{Form: schema.Code})},
+		{"direct-definitions", "direct with evidence under \"Follow these definitions\", not \"Notes\"",
+			direct(definitions{})},
 		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
 		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
@@ -56,6 +62,23 @@ func presets() []preset {
 		{"react", "the tool loop: thought, action and observation until a statement runs", agent.ReAct{}},
 		{"react-document", "react as published: until a second statement runs, or finish", agent.ReAct{}.Published()},
 	}
+}
+
+// direct returns strategy.Direct with another prompt.
+func direct(p strategy.Prompter) strategy.Strategy {
+	return strategy.Pipeline{Prompter: p, Sampler: strategy.Sampler{MaxTokens: 512}}
+}
+
+// definitions is strategy.Prompt with another heading of the evidence.
+type definitions struct{}
+
+// Prompt writes the messages.
+func (definitions) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
+	messages, err := strategy.Prompt{}.Prompt(ctx, env, in)
+	for i := range messages {
+		messages[i].Text = strings.Replace(messages[i].Text, "\n### Notes\n", "\n### Follow these definitions\n", 1)
+	}
+	return messages, err
 }
 
 // prompts returns one greedy sample of PET-SQL's prompt and of two others, to be held side by side.

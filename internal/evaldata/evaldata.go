@@ -25,17 +25,19 @@ import (
 // Path returns a path below the folder of the evaluation data, or skips the test.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
-	return below(t, "TEXTTOSQL_DATA", elem)
+	return Folder(t, "TEXTTOSQL_DATA", elem...)
 }
 
 // Knowledge returns a path below the folder of what people know of databases, or skips the test. The variable
 // TEXTTOSQL_DATA_KNOWLEDGE names that folder.
 func Knowledge(t testing.TB, elem ...string) string {
 	t.Helper()
-	return below(t, "TEXTTOSQL_DATA_KNOWLEDGE", elem)
+	return Folder(t, "TEXTTOSQL_DATA_KNOWLEDGE", elem...)
 }
 
-func below(t testing.TB, variable string, elem []string) string {
+// Folder returns a path below the folder that an environment variable names, or skips the test.
+func Folder(t testing.TB, variable string, elem ...string) string {
+	t.Helper()
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
