@@ -41,12 +41,23 @@ func (h held) counted() string {
 	return ""
 }
 
-// countedNouns are the words that the question counts, as stems: one, or two.
+// countedNouns are the words that the question counts, as stems: one, or two. An adjective before the noun of a table
+// is left out: "female customers", but not "items customers".
 func (h held) countedNouns() []string {
-	if m := howMany.FindStringSubmatch(h.Text); m != nil {
-		return words.Stems(m[1])
+	m := howMany.FindStringSubmatch(h.Text)
+	if m == nil {
+		return nil
 	}
-	return nil
+	nouns := words.Stems(m[1])
+	first, _, two := strings.Cut(m[1], " ")
+	isPlural := strings.HasSuffix(first, "s") && !strings.HasSuffix(first, "ss")
+	named := func(noun string) bool {
+		return slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return noun == nounOf(t.Name) })
+	}
+	if two && len(nouns) == 2 && !isPlural && !named(nouns[0]) && named(nouns[1]) {
+		return nouns[1:]
+	}
+	return nouns
 }
 
 // addsUp looks for a sum of what the things have in the place of their number: SUM(payload) for the number of trucks.
@@ -100,6 +111,9 @@ func (h held) countsColumn(i int, t *schema.Table) string {
 		if h.differs(h.replaced(by)) {
 			return tell("The statement counts only %s with a value in %s.", t.Name, c.known.Name)
 		}
+	case c.of == t && !isDistinct && len(h.tables) > 1 && slices.Equal(t.PrimaryKey, []string{c.known.Name}) &&
+		h.single && len(h.selects[0].GroupBy) == 0 && h.differs(h.countsDistinct(c.Column)):
+		return countsJoined(t)
 	case c.of != t && !isDistinct && refersTo(c.of, c.Column) == t.Name && h.differs(h.countsDistinct(c.Column)):
 		return countsOften(t, c.of)
 	}
@@ -121,6 +135,11 @@ func (h held) countsJoin(i int, t *schema.Table) string {
 	if at < 0 || !h.changes(i+2, "DISTINCT "+h.keyOf(s.Tables[at], t)) {
 		return ""
 	}
+	return countsJoined(t)
+}
+
+// countsJoined tells that a statement counts the rows of a join.
+func countsJoined(t *schema.Table) string {
 	return tell("The question counts %s, the statement counts the rows of a join that repeats them.", t.Name)
 }
 

@@ -33,3 +33,31 @@ func TestEcho(t *testing.T) {
 		}
 	}
 }
+
+// TestCountedByAnAdjective: an adjective stands before what the question counts. The first one is like one of a live
+// model.
+func TestCountedByAnAdjective(t *testing.T) {
+	const join = " FROM customers c JOIN invoices i ON i.customer_no = c.customer_no"
+	said := sayings(t, utility)
+	for _, tt := range []struct {
+		question, sql string
+		contradicted  bool
+		reason        string
+	}{
+		{"How many private customers have a paid invoice?",
+			"SELECT count(*)" + join + " WHERE c.segment = 'private' AND i.state = 'paid'", true, "Ada has two"},
+		{"How many paperless customers have an invoice?", "SELECT count(c.customer_no)" + join + " WHERE c.paperless = 1",
+			true, "the same by the key"},
+		{"How many private customers have a paid invoice?",
+			"SELECT count(DISTINCT c.customer_no)" + join + " WHERE c.segment = 'private' AND i.state = 'paid'", false,
+			"each once"},
+		{"How many bills customers paid?", "SELECT count(*)" + join + " WHERE i.state = 'paid'", false,
+			"bills are counted, which no table is named by"},
+		{"How many paid invoices have private customers?",
+			"SELECT count(*)" + join + " WHERE c.segment = 'private' AND i.state = 'paid'", false, "invoices are counted"},
+	} {
+		if lines := said(tt.question, tt.sql); len(lines) > 0 != tt.contradicted {
+			t.Errorf("%s: %s\n\t%s: %v", tt.reason, tt.question, tt.sql, lines)
+		}
+	}
+}
