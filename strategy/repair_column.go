@@ -60,6 +60,9 @@ func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 			}
 		}
 	}
+	if !qualified && len(m.have) > 0 {
+		m.lacks = "The column " + column + " needs its table"
+	}
 	return m
 }
 
@@ -183,8 +186,11 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 // several can be meant, for the condition of a join, which says how tables belong together, and for a text that is cut
 // in a string.
 func (m *misplaced) rewritten() string {
-	if m == nil || m.qualifier == "" {
+	switch {
+	case m == nil:
 		return ""
+	case m.qualifier == "":
+		return m.qualified()
 	}
 	holder, join := m.meant()
 	tokens := slices.DeleteFunc(slices.Collect(m.statement.Tokens()), func(t sqltext.Token) bool {
@@ -252,16 +258,12 @@ var (
 
 // places are the qualifiers of the column in the statement; none where one is in the condition of a join.
 func (m *misplaced) places(tokens []sqltext.Token) (list []sqltext.Token) {
-	is := func(t sqltext.Token, name string) bool {
-		return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) && strings.EqualFold(strings.Trim(t.Text, "\"`[]"),
-			name)
-	}
 	clause := ""
 	for i, t := range tokens {
 		if word := strings.ToUpper(t.Text); t.Kind == sqltext.Word && clauses[word] {
 			clause = word
 		}
-		if i+2 >= len(tokens) || !is(t, m.qualifier) || tokens[i+1].Text != "." || !is(tokens[i+2], m.column) {
+		if i+2 >= len(tokens) || !isName(t, m.qualifier) || tokens[i+1].Text != "." || !isName(tokens[i+2], m.column) {
 			continue
 		}
 		if clause == "ON" {
@@ -289,4 +291,45 @@ func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
 		}
 	}
 	return end
+}
+
+// qualified is the statement with the first table of a column that several of its tables have. It is "" where the value
+// depends on which of them is meant: where no join compares all of them, or an outer join leaves the first one empty.
+func (m *misplaced) qualified() string {
+	s := m.statement
+	if len(m.have) < 2 || len(s.Selects()) != 1 || s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
+		return ""
+	}
+	compared := map[string]bool{}
+	for _, c := range s.Conditions(nil) {
+		if len(c.Equal) == 2 && strings.EqualFold(c.Equal[0].Column, m.column) &&
+			strings.EqualFold(c.Equal[1].Column, m.column) {
+			compared[strings.ToLower(c.Equal[0].Qualifier)], compared[strings.ToLower(c.Equal[1].Qualifier)] = true, true
+		}
+	}
+	if slices.ContainsFunc(m.have, func(c columnOf) bool { return !compared[strings.ToLower(c.alias)] }) {
+		return ""
+	}
+
+	var b strings.Builder
+	last, before := 0, ""
+	for t := range s.Tokens() {
+		if t.Kind == sqltext.Unterminated {
+			return ""
+		}
+		if isName(t, m.column) && before != "." && !strings.EqualFold(before, "AS") {
+			b.WriteString(s.SQL()[last:t.Pos] + m.env.Quote(m.have[0].alias) + ".")
+			last = t.Pos
+		}
+		if t.Kind != sqltext.Comment {
+			before = t.Text
+		}
+	}
+	return b.String() + s.SQL()[last:]
+}
+
+// isName reports whether a token is a name, quoted or not.
+func isName(t sqltext.Token, name string) bool {
+	return (t.Kind == sqltext.Word || t.Kind == sqltext.QuotedName) &&
+		strings.EqualFold(strings.Trim(t.Text, "\"`[]"), name)
 }

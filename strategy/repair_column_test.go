@@ -18,6 +18,8 @@ CREATE TABLE heroes (id INTEGER PRIMARY KEY, hero TEXT, side_id INTEGER REFERENC
 CREATE TABLE colours (id INTEGER PRIMARY KEY, colour TEXT);
 CREATE TABLE powers (id INTEGER PRIMARY KEY, power TEXT);
 CREATE TABLE hero_powers (hero_id INTEGER REFERENCES heroes(id), power_id INTEGER REFERENCES powers(id));
+CREATE TABLE marks (power_id INTEGER REFERENCES powers(id), mark INTEGER);
+INSERT INTO marks VALUES (1, 5);
 INSERT INTO sides VALUES (1, 'good'), (2, 'bad');
 INSERT INTO colours VALUES (1, 'green');
 INSERT INTO powers VALUES (1, 'flight');
@@ -69,6 +71,25 @@ func TestMisplacedColumns(t *testing.T) {
 		{why: "nobody has it", sql: "SELECT h.heroo FROM heroes h", told: "Existing names that are close: heroes.hero"},
 		{why: "a derived table", sql: "SELECT d.hero FROM (SELECT id FROM heroes) d, heroes h",
 			told: "Existing names that are close: "},
+		{why: "two tables have it, and a join compares them", sql: "SELECT power_id, mark FROM hero_powers p " +
+			"JOIN marks m ON p.power_id = m.power_id WHERE power_id > 0 ORDER BY power_id",
+			want: "SELECT p.power_id, mark FROM hero_powers p JOIN marks m ON p.power_id = m.power_id WHERE p.power_id > 0 " +
+				"ORDER BY p.power_id"},
+		{why: "the table that a LEFT JOIN keeps", sql: "SELECT count(power_id) AS power_id FROM hero_powers " +
+			"LEFT JOIN marks ON marks.power_id = hero_powers.power_id",
+			want: "SELECT count(hero_powers.power_id) AS power_id FROM hero_powers LEFT JOIN marks " +
+				"ON marks.power_id = hero_powers.power_id"},
+		{why: "the other one is kept", sql: "SELECT power_id FROM hero_powers p RIGHT JOIN marks m " +
+			"ON p.power_id = m.power_id",
+			told: "The column power_id needs its table. The statement has it as p.power_id or m.power_id."},
+		{why: "nothing compares them", sql: "SELECT id, side FROM heroes h JOIN sides s ON h.side_id = s.id",
+			told: "The column id needs its table. The statement has it as h.id or s.id."},
+		{why: "one of three is not compared", sql: "SELECT power_id FROM hero_powers a " +
+			"JOIN marks b ON a.power_id = b.power_id, marks c",
+			told: "The statement has it as a.power_id or b.power_id or c.power_id."},
+		{why: "each SELECT has its own tables", sql: "SELECT id FROM heroes h JOIN sides s ON h.id = s.id " +
+			"WHERE h.id IN (SELECT power_id FROM marks)",
+			told: "The statement has it as h.id or s.id."},
 		{why: "a text of the same form", sql: "SELECT T2.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 " +
 			"ON T1.id = T2.hero_id -- T2.hero",
 			want: "SELECT T1.hero, 'T2.hero' FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id"},
@@ -106,6 +127,7 @@ func FuzzMisplacedColumns(f *testing.F) {
 		{"SELECT p.power FROM hero_powers p WHERE p.power = ';", "p.power"}, {"SELECT p.power FROM hero_powers p -- last",
 			"p.power"},
 		{"SELECT p.power FROM hero_powers p; -- last\n;", "p.power"},
+		{"SELECT power_id FROM marks m JOIN hero_powers p ON m.power_id=p.power_id -- power_id", "power_id"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
