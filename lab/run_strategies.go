@@ -28,6 +28,8 @@ type preset struct {
 func presets() []preset {
 	closer := strategy.Consensus{}.Pipeline()
 	closer.JudgeBelow = 0.6
+	mended := strategy.SelfConsistency{}.Pipeline()
+	mended.Refine = &strategy.Refine{Executions: 1}
 	return []preset{
 		{"direct", "one greedy sample, checked", strategy.Direct{}},
 		{"direct-refine", "direct, and one repair of a statement that does not run",
@@ -37,6 +39,7 @@ func presets() []preset {
 		{"direct-definitions", "direct with evidence under \"Follow these definitions\", not \"Notes\"",
 			direct(definitions{})},
 		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
+		{"self-consistency-mended", "self-consistency with columns taken from another table, without a call", mended},
 		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
 		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
 			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},

@@ -31,7 +31,9 @@ import (
 // with the calls that remain after one call for each sample. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer   Repairer // nil: TypedRepair{}
-	Executions int      // maximum statements, including the first one, so one call fewer; 0 means 3, with Decisive 2
+	// Executions is the maximum of statements that the model writes, including the first one, so one call fewer. 0 means
+	// 3, with Decisive 2. With 1 no model is called: a statement is only changed as described above.
+	Executions int
 	// EmptyResult also asks once about a result without a row, or with only NULL. The result stays the answer unless
 	// the new statement has rows. Not with Decisive.
 	EmptyResult bool
@@ -119,7 +121,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		case timeouts > 1:
 			out.Stop = stopTimeout
 		case try >= most:
-			out.Stop = stopExecutions
+			return r.last(ctx, env, in, out, try)
 		}
 		if out.Stop != "" {
 			return out.settled(), nil
@@ -155,6 +157,20 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 		}
 		current, out.Candidate = next, next
 	}
+}
+
+// last takes a column of the last statement from another table, where that needs no call.
+func (r Refine) last(ctx context.Context, env *Env, in RefineInput, out Refined, try int) (Refined, error) {
+	out.Stop = stopExecutions
+	next, err := r.rewrite(ctx, env, in, out.Candidate, in.Examiner.failure(out.Candidate))
+	if err != nil {
+		return out, err
+	}
+	if next.SQL != "" {
+		out.add(in, next, try, "repair", in.Examiner)
+		out.Candidate = next
+	}
+	return out.settled(), nil
 }
 
 // settled drops the reason to stop where there is a statement that runs.

@@ -115,6 +115,39 @@ func TestMisplacedColumns(t *testing.T) {
 	}
 }
 
+// TestLastStatementIsMended: the last statement that the model may write is changed, too, and the only one without a
+// call of a repair.
+func TestLastStatementIsMended(t *testing.T) {
+	const (
+		misplaced = "SELECT T2.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id"
+		mended    = "SELECT T1.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id"
+	)
+	for _, tt := range []struct {
+		why, first string
+		executions int
+		want       string
+		calls      int
+	}{
+		{"no call is left", misplaced, 1, mended, 1},
+		{"the model repairs one fault and makes another", "SELECT nobody FROM heroes", 2, mended, 2},
+		{"nothing to change, and no call is left", "SELECT nobody FROM heroes", 1, "", 1},
+	} {
+		model := &llmtest.Script{Rules: []llmtest.Rule{
+			{Purpose: "generate", Replies: llmtest.Texts(strategy.CodeBlock(tt.first))}, repairs(misplaced),
+		}}
+		env := envOf(t, heroes, model)
+		pipeline := strategy.Pipeline{Refine: &strategy.Refine{Executions: tt.executions}}
+		out, err := pipeline.Generate(t.Context(), env, strategy.Task{Question: "Which heroes are there?"})
+		got := ""
+		if err == nil {
+			got = out.SQL
+		}
+		if got != tt.want || len(model.Requests()) != tt.calls {
+			t.Errorf("%s: %q by %d calls, want %q by %d: %v", tt.why, got, len(model.Requests()), tt.want, tt.calls, err)
+		}
+	}
+}
+
 // FuzzMisplacedColumns: whatever the model writes and the database says of it, a mended statement keeps the rest of its
 // text.
 func FuzzMisplacedColumns(f *testing.F) {
