@@ -403,5 +403,5 @@ func ExampleEngine_Estimate() {
 	}
 	cost, err := engine.Estimate(context.Background(), "Which customers live in the USA?")
 	fmt.Println(cost.Least.Calls, "to", cost.Most.Calls, "calls", err)
-	// Output: 7 to 16 calls <nil>
+	// Output: 7 to 14 calls <nil>
 }

@@ -336,3 +336,5 @@ s/\bknowledge\.FileError\b/fileerr.Knowledge/g
 s/\bmemory\.FileError\b/fileerr.Memory/g
 s/\beval\.FileError\b/fileerr.Questions/g
 s/\breplay\.LineError\b/fileerr.Recording/g
+s/(Consensus\{)WithoutJudge: true(, )?/\1/g
+s/(Consensus\{[^}]*), WithoutJudge: true/\1/g

@@ -26,8 +26,13 @@ type preset struct {
 
 // presets returns the presets, the plainest first.
 func presets() []preset {
+	judged := strategy.Consensus{}.Pipeline()
+	judged.Judge, judged.JudgeBelow = strategy.Rubric{Form: schema.MSchema, Options: 2}, 0.8
 	closer := strategy.Consensus{}.Pipeline()
-	closer.JudgeBelow = 0.6
+	closer.Judge, closer.JudgeBelow = judged.Judge, 0.6
+	lower := strategy.Consensus{}.Voter()
+	lower.MinShare = 0.6
+	closer.Voter = lower
 	mended := strategy.SelfConsistency{}.Pipeline()
 	mended.Refine = &strategy.Refine{Executions: 1}
 	return []preset{
@@ -40,11 +45,11 @@ func presets() []preset {
 			direct(definitions{})},
 		{"self-consistency", "samples of one prompt, majority by result, stopped when decided", strategy.SelfConsistency{}},
 		{"self-consistency-mended", "self-consistency with columns taken from another table, without a call", mended},
-		{"consensus", "the default: three prompt forms, values, doubts, repair, judge", strategy.Consensus{}},
+		{"consensus", "the default: three prompt forms, values, doubts, repair", strategy.Consensus{}},
 		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
 			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},
-		{"consensus-unjudged", "consensus without its judge", strategy.Consensus{WithoutJudge: true}},
-		{"consensus-judge6", "consensus with a judge below .6 of the votes, in place of .8", closer},
+		{"consensus-judge8", "consensus with a judge below .8 of the votes", judged},
+		{"consensus-judge6", "consensus with a judge below .6 of the votes", closer},
 		{"consensus-ahead3", "consensus that also stops when 3 votes ahead",
 			strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},

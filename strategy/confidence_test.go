@@ -25,7 +25,7 @@ func TestConfidenceKnowsWhatWasNoVote(t *testing.T) {
 		refused  = "SELECT load_extension('x') FROM customers"
 	)
 	times := func(n int, reply string) []string { return slices.Repeat([]string{reply}, n) }
-	consensus := strategy.Consensus{WithoutJudge: true}
+	consensus := strategy.Consensus{}
 	several := []strategy.Strategy{consensus, strategy.SelfConsistency{},
 		strategy.Pipeline{Sampler: strategy.Sampler{Samples: 12}}}
 	doubted := func(why string) func(vote.Ballot, vote.Cluster) bool {

@@ -20,13 +20,12 @@ import (
 // its vote could change the winner. With metrics (texttosql.WithKnowledge) every second sample is a metric
 // request; see Sampler.Requests.
 //
-// If the leading group of one model's samples has less than 0.8 of the votes, a judge (Rubric) compares the two best.
-// With several models the leader stays (docs/lab/votes.md). Confidence is (share of credited votes, one more on
-// either side) × e^(−doubts/2), see vote.Ballot, or the value of Calibrate.
+// Confidence is (share of credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or the value of
+// Calibrate. No judge decides a close vote: 76 calls about 120 questions made no answer right (docs/lab/live.md). For
+// your own model, set Pipeline.Judge.
 //
-// A question takes at most Samples samples of at most 1,024 tokens, 2 repairs and 2 calls of the judge. Each of the
-// judge's replies that is not JSON costs one more call. Prompts hold stored values, unless texttosql.WithoutValues is
-// given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL), a judge of weak votes (DeepEye-SQL); doubts are our own.
+// A question takes at most Samples samples of at most 1,024 tokens, and 2 repairs. Prompts hold stored values, unless
+// texttosql.WithoutValues is given. Sources: Wang et al. 2023, M-Schema (XiYan-SQL); doubts are our own.
 type Consensus struct {
 	Samples       int                       // 0 means 12; WithSamples overrides it
 	Temperature   float64                   // 0 means 0.7; sample 0 is greedy
@@ -36,7 +35,6 @@ type Consensus struct {
 	MinConfidence float64                   // 0..1; an answer below it is an *AbstainedError; 0: never
 	Doubts        *doubt.Rules              // nil: &doubt.Rules{}, the default rules; an empty List turns them off
 	Calibrate     func(raw float64) float64 // maps the confidence to the chance of being right; nil: no change
-	WithoutJudge  bool                      // no judge: the vote stands, also if it is close
 	AtOnce        bool                      // see Sampler.AtOnce
 }
 
@@ -55,9 +53,6 @@ func (c Consensus) Validate(samples int) error {
 func (c Consensus) Generate(ctx context.Context, env *Env, t Task) (*Outcome, error) {
 	if err := c.Validate(t.Samples); err != nil {
 		return nil, err
-	}
-	if env != nil && len(env.Models) > 1 {
-		c.WithoutJudge = true
 	}
 	return c.Pipeline().Generate(ctx, env, t)
 }
@@ -78,8 +73,6 @@ func (c Consensus) Pipeline() Pipeline {
 		Doubts:        c.Doubts,
 		Refine:        &Refine{Decisive: true},
 		Voter:         c.Voter(),
-		Judge:         Rubric{Form: schema.MSchema, Options: 2},
-		JudgeBelow:    judgeBelow,
 		MinConfidence: c.MinConfidence,
 	}
 	if c.Prompts != nil {
@@ -91,14 +84,8 @@ func (c Consensus) Pipeline() Pipeline {
 	if c.Stop != nil {
 		p.Sampler.Stop = c.Stop.Or(vote.Decided)
 	}
-	if c.WithoutJudge {
-		p.Judge, p.JudgeBelow = nil, 0
-	}
 	return p
 }
-
-// judgeBelow is the share of one model's votes below which Consensus asks its judge: docs/lab/votes.md.
-const judgeBelow = 0.8
 
 // ReasoningPrompts returns three prompts of one form that differ in reasoning: a direct answer, the parts first, and
 // a plan first. Use them as Consensus.Prompts to compare with its three forms: no live run has shown a gain yet.
@@ -109,7 +96,7 @@ func ReasoningPrompts() RotatePrompts {
 
 // Voter returns the vote of Consensus, for replay and for your own strategy.
 func (c Consensus) Voter() vote.Majority {
-	m := vote.Majority{Penalty: 1, MaxDoubt: maxDoubt(c.Doubts), Prior: 1, MinShare: judgeBelow}
+	m := vote.Majority{Penalty: 1, MaxDoubt: maxDoubt(c.Doubts), Prior: 1, MinShare: 0.8}
 	m.Calibrate = c.Calibrate
 	return m
 }

@@ -176,7 +176,7 @@ func TestDeadlineKeepsTheBest(t *testing.T) {
 		}, 2.0 / 11,
 			[3]int{1, 1, 11}, "up to three failed calls for each vote say nothing"},
 		{"all", strategy.SelfConsistency{}, [3]string{}, of("generate"), 0, [3]int{}, "there is nothing"},
-		{"the judge", strategy.Consensus{Samples: 2}, [3]string{usa, everyone}, of("judge"), 0.5, [3]int{1, 2, 0},
+		{"the judge", judged(2), [3]string{usa, everyone}, of("judge"), 0.5, [3]int{1, 2, 0},
 			"the vote stands"},
 		{"a repair", strategy.Consensus{Samples: 3}, [3]string{usa, broken, everyone}, of("repair"), 0.5, [3]int{1, 3, 0},
 			"it stays failed"},

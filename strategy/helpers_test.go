@@ -60,3 +60,10 @@ func watched(seen *[]string) exec.Dialect {
 		},
 	})
 }
+
+// judged is Consensus with a judge of weak votes.
+func judged(samples int) strategy.Pipeline {
+	p := strategy.Consensus{Samples: samples}.Pipeline()
+	p.Judge = strategy.Rubric{}
+	return p
+}

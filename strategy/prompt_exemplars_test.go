@@ -134,24 +134,20 @@ func TestRepairSeesItsPrompt(t *testing.T) {
 	}
 }
 
-// TestConsensusJudge: the judge decides about a weak vote of one model, and not of several.
+// TestConsensusJudge: nobody decides about a weak vote unless a program sets a judge.
 func TestConsensusJudge(t *testing.T) {
-	for models, want := range map[int]bool{1: true, 2: false} {
-		var judged atomic.Bool
-		env := shopEnv(t, nil)
-		env.Models = nil
-		for range models {
-			env.Models = append(env.Models, llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
-				if req.Purpose == "judge" {
-					judged.Store(true)
-					return llm.Response{Text: `{"selected_option": "A"}`}, nil
-				}
-				return llm.Response{Text: []string{usa, everyone, usa}[req.Sample]}, nil
-			}))
-		}
-		out, err := strategy.Consensus{Samples: 3}.Generate(t.Context(), strategytest.Fresh(env), usaTask)
-		if err != nil || judged.Load() != want {
-			t.Errorf("%d models: judged %v, want %v: %v, %v", models, judged.Load(), want, out, err)
+	for want, s := range map[bool]strategy.Strategy{false: strategy.Consensus{Samples: 3}, true: judged(3)} {
+		var asked atomic.Bool
+		model := llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			if req.Purpose == "judge" {
+				asked.Store(true)
+				return llm.Response{Text: `{"selected_option": "A"}`}, nil
+			}
+			return llm.Response{Text: []string{usa, everyone, usa}[req.Sample]}, nil
+		})
+		out, err := s.Generate(t.Context(), shopEnv(t, model), usaTask)
+		if err != nil || asked.Load() != want {
+			t.Errorf("judged %v, want %v: %v, %v", asked.Load(), want, out, err)
 		}
 	}
 }

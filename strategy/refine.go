@@ -30,7 +30,7 @@ import (
 // Pipeline's budget of calls may not cover all corrections. Then samples are corrected one after the other, by index,
 // with the calls that remain after one call for each sample. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
-	Repairer   Repairer // nil: TypedRepair{}
+	Repairer Repairer // nil: TypedRepair{}
 	// Executions is the maximum of statements that the model writes, including the first one, so one call fewer. 0 means
 	// 3, with Decisive 2. With 1 no model is called: a statement is only changed as described above.
 	Executions int

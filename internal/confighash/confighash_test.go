@@ -64,7 +64,7 @@ func TestFieldsOfStrategies(t *testing.T) {
 		{"a number behind a pointer", &strategy.Consensus{Samples: 3}, &strategy.Consensus{Samples: 5}, false},
 		{"two pointers to equal values", &strategy.Consensus{Samples: 3}, &strategy.Consensus{Samples: 3}, true},
 		{"a fraction", strategy.Consensus{MinConfidence: 0.1}, strategy.Consensus{MinConfidence: 0.1000001}, false},
-		{"a flag", strategy.Consensus{}, strategy.Consensus{WithoutJudge: true}, false},
+		{"a flag", strategy.Consensus{}, strategy.Consensus{AtOnce: true}, false},
 		{"the zero value and nothing", strategy.Consensus{}, nil, false},
 		{"a form that a method chose", petsql.Strategy{}, petsql.Strategy{}.Published(), false},
 		{"another one", maker.Strategy{}, maker.Strategy{}.Published(), false},

@@ -108,7 +108,8 @@ func TestCancel(t *testing.T) {
 		{"repair", "repair", by("repair", samples("SELECT nme FROM customers")),
 			[]texttosql.Option{texttosql.WithSamples(2)}},
 		{"vote", "vote", always(usa), nil},
-		{"judge", "judge", by("judge", samples(usa, "SELECT 1", "SELECT 2")), []texttosql.Option{texttosql.WithSamples(3)}},
+		{"judge", "judge", by("judge", samples(usa, "SELECT 1", "SELECT 2")),
+			[]texttosql.Option{texttosql.WithStrategy(judged(3))}},
 		{"rows", "rows", always(endless), []texttosql.Option{texttosql.WithStrategy(planned{})}},
 	}
 	for _, tt := range tests {
@@ -270,7 +271,7 @@ func TestWithoutValues(t *testing.T) {
 			{Purpose: "repair", Replies: llmtest.Texts("SELECT country FROM customers"), Repeat: true},
 			{Purpose: "judge", Replies: llmtest.Texts(`{"selected_option": "A"}`, `{"selected_option": "B"}`)},
 		}}
-		opts := []texttosql.Option{texttosql.WithStrategy(strategy.Consensus{Samples: 4})}
+		opts := []texttosql.Option{texttosql.WithStrategy(judged(4))}
 		if without {
 			opts = append(opts, texttosql.WithoutValues())
 		}
@@ -443,4 +444,11 @@ func TestModelMisbehaves(t *testing.T) {
 
 func warned(r *texttosql.Result, code string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w trace.Warning) bool { return w.Code == code })
+}
+
+// judged is the default strategy with a judge of weak votes.
+func judged(samples int) strategy.Pipeline {
+	p := strategy.Consensus{Samples: samples}.Pipeline()
+	p.Judge = strategy.Rubric{}
+	return p
 }

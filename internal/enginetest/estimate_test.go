@@ -29,7 +29,8 @@ func TestEstimate(t *testing.T) {
 		{"one sample", []texttosql.Option{texttosql.WithStrategy(strategy.Direct{})}, 1, 1},
 		{"a vote that is decided early or never", []texttosql.Option{texttosql.WithStrategy(strategy.SelfConsistency{})}, 7,
 			12},
-		{"repairs and a judge", nil, 7, 16},
+		{"repairs", nil, 7, 14},
+		{"repairs and a judge", []texttosql.Option{texttosql.WithStrategy(judged(12))}, 7, 16},
 		{"a budget of calls", []texttosql.Option{texttosql.WithBudget(llm.Budget{Calls: 9, Prices: prices})}, 7, 9},
 	} {
 		opts := enginetest.Options([]texttosql.Option{texttosql.WithBudget(llm.Budget{Prices: prices})}, tt.opts...)

@@ -71,7 +71,7 @@ func TestKnowledgeVote(t *testing.T) {
 		note              string
 	}{
 		{"a tie goes to the request", fixed(`{"metrics": ["revenue"]}`), fixed(everyTotal),
-			strategy.Consensus{WithoutJudge: true}, 4,
+			strategy.Consensus{}, 4,
 			"CASE WHEN", []knowledge.Provenance{{Kind: "metric", Name: "revenue"}}, 2, ""},
 		{"self-consistency, too", fixed(`Here: {"metrics": ["REVENUE"], "group_by": []}`), fixed(everyTotal),
 			strategy.SelfConsistency{}, 2,
@@ -81,12 +81,12 @@ func TestKnowledgeVote(t *testing.T) {
 			"without its condition orders.total > 15"},
 		{"no metric answers: the later samples are statements", fixed(`{"metrics": []}`),
 			fixed("SELECT COUNT(*) FROM orders"),
-			strategy.Consensus{WithoutJudge: true}, 12, "COUNT(*)", nil, 0, "found none that answers the question"},
+			strategy.Consensus{}, 12, "COUNT(*)", nil, 0, "found none that answers the question"},
 		{"a refused request has no vote", fixed(`{"metrics": ["revenue"], "group_by": ["moon.x"]}`),
 			fixed("SELECT COUNT(*) FROM orders"),
-			strategy.Consensus{WithoutJudge: true}, 4, "COUNT(*)", nil, 2, ""},
+			strategy.Consensus{}, 4, "COUNT(*)", nil, 2, ""},
 		{"no request at all", fixed(`I would group by country.`), fixed("SELECT COUNT(*) FROM orders"),
-			strategy.Consensus{WithoutJudge: true}, 4,
+			strategy.Consensus{}, 4,
 			"COUNT(*)", nil, 2, ""},
 	} {
 		model, asked := byPurpose(test.metric, test.statement)

@@ -214,7 +214,7 @@ func TestSharedPrefix(t *testing.T) {
 		fmt.Fprintf(&script, "CREATE TABLE depot_%d (id INTEGER PRIMARY KEY, opened_on TEXT, staff_count INTEGER, "+
 			"monthly_revenue REAL);\n", i)
 	}
-	consensus := strategy.Consensus{WithoutJudge: true}
+	consensus := strategy.Consensus{}
 	atOnce := consensus
 	atOnce.AtOnce = true
 	for _, tt := range []struct {
@@ -264,7 +264,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 		}
 		return a[:n]
 	}
-	for _, s := range []strategy.Strategy{strategy.Consensus{WithoutJudge: true}, strategy.SelfConsistency{},
+	for _, s := range []strategy.Strategy{strategy.Consensus{}, strategy.SelfConsistency{},
 		strategy.Direct{}} {
 		script := &llmtest.Script{Rules: []llmtest.Rule{{Repeat: true,
 			Replies: llmtest.Texts("SELECT 0 AS n", "SELECT 1 AS n", "SELECT 2 AS n",
