@@ -446,14 +446,16 @@ func (h held) writesConstant(text string) bool {
 
 var (
 	// asksThing is a question for a thing or a person, with the noun that says which.
-	asksThing = compile(`(?i)^(?:(?:which|what) (\pL+) (?:is|are|was|were|does|do|did|has|have|had)|who|where|when)\b`)
-	namedSo   = compile(`(?i)\b(?:called|named|titled|whose name)\b`)
+	asksThing = compile(`(?i)^(?:(?:which|what) (\pL+) (?:is|are|was|were|do|does|did|has|have|had)|who|where|
+		when)\b`)
+	namedSo = compile(`(?i)\b(?:called|named|titled|whose name)\b`)
 )
 
 // echo looks for a statement that returns nothing but constants of its own conditions.
 func (h held) echo() string {
 	m := asksThing.FindStringSubmatch(h.Text)
-	if m == nil || namedSo.MatchString(h.Text) || !h.single || h.Star || len(h.GroupBy) > 0 || h.Statement.Uses("OR") || len(h.Items) == 0 {
+	if m == nil || namedSo.MatchString(h.Text) || !h.single || h.Star || len(h.GroupBy) > 0 ||
+		h.Statement.Uses("OR") || len(h.Items) == 0 {
 		return ""
 	}
 	noun, said := words.Stem(strings.ToLower(m[1])), ""

@@ -14,8 +14,8 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
-	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/internal/golden"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // liveSet is some questions that a live model was asked, and the runs that its recorded replies can repeat.
@@ -106,8 +106,8 @@ func plainQuestions(t *testing.T, dir, schema string) (db, questions string) {
 			continue
 		}
 		gold := strings.TrimSuffix(strings.TrimPrefix(c.Replies[0], "```sql\n"), "\n```")
-		lines = append(lines, testutil.Value(json.Marshal(map[string]string{"id": c.ID, "question": text, "gold": gold}))(t)...)
-		lines = append(lines, '\n')
+		line := testutil.Value(json.Marshal(map[string]string{"id": c.ID, "question": text, "gold": gold}))(t)
+		lines = append(append(lines, line...), '\n')
 	}
 	testutil.OK(t, os.WriteFile(questions, lines, 0o600))
 	return db, questions

@@ -147,8 +147,8 @@ func columns(s *schema.Schema) (n int) {
 	return n
 }
 
-// Two ways to reason, for Prompt.Steps. A prompt without Steps asks for a direct answer. Prompts with other Steps differ
-// only in their last lines: a provider or a server that keeps what it has read reads the schema once for all of them.
+// Two ways to reason, for Prompt.Steps. A prompt without Steps asks for a direct answer. Prompts with other Steps
+// differ only in their last lines: what keeps prompts that it has read reads the schema once for all of them.
 const (
 	// PartsFirst lets the model divide the question into parts first.
 	PartsFirst = "First divide the question into parts: a line for each part, with the expression or subquery that " +
