@@ -461,7 +461,7 @@ func (h held) echo() string {
 	noun, said := words.Stem(strings.ToLower(m[1])), ""
 	for _, item := range h.Items {
 		i := slices.IndexFunc(h.constant, func(c constant) bool {
-			return c.op == "=" && c.column.known != nil && c.column.writes(item.Text) &&
+			return c.op == "=" && c.column.known != nil && c.column.writes(item.Text) && h.named(c.text) &&
 				nounOf(c.column.of.Name) != noun && nounOf(c.column.Column) != noun
 		})
 		if i < 0 {
