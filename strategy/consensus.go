@@ -21,7 +21,7 @@ import (
 // request; see Sampler.Requests.
 //
 // Confidence is (share of credited votes, one more on either side) × e^(−doubts/2), see vote.Ballot, or the value of
-// Calibrate. No judge decides a close vote: 76 calls about 120 questions made no answer right (docs/lab/live.md). For
+// Calibrate. No judge decides a close vote: 80 calls about 120 questions made no answer right (docs/lab/live.md). For
 // your own model, set Pipeline.Judge.
 //
 // A question takes at most Samples samples of at most 1,024 tokens, and 2 repairs. Prompts hold stored values, unless

@@ -10,3 +10,6 @@ func Mend(env *Env, sql, name string) string {
 
 // Hint says where the column of a name is.
 func Hint(env *Env, sql, name string) string { return newMisplaced(env, env.Schema, sql, name).hint() }
+
+// Respell writes a name as the schema does; "" where several can be meant.
+func Respell(env *Env, sql, name string) string { return respelled(env, env.Schema, sql, name) }

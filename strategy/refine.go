@@ -21,9 +21,10 @@ import (
 // problems of this statement and of all earlier ones. It is the loop of QA-SQL and of agents that look at results,
 // and the repair of a vote (Decisive).
 //
-// A column that a statement looks for in the wrong table is first taken from the only table that can be meant, without
-// a call: another table of the statement, or the one that the table's only foreign key to such a table leads to. A
-// Repairer of your own gets every failure.
+// Some faults need no call. A column that a statement looks for in the wrong table is taken from the only table that can
+// be meant: another table of the statement, or the one that the table's only foreign key to such a table leads to. A
+// name with the words of a single name of the schema is written like it: Professionals for professional. A Repairer of
+// your own gets every failure.
 //
 // It ends early if the model proposes the same statement again, at the second time-out, and when the budget is spent.
 // Each statement passes the checks of the Checker, so a statement of another candidate is not executed again. A
@@ -239,9 +240,9 @@ func (r Refine) again(
 // mostRewrites bounds the columns of one statement that are taken from another table.
 const mostRewrites = 3
 
-// rewrite takes the columns that a statement looks for in the wrong table from the only tables that can be meant,
-// without a call of the model. The candidate has no statement where several tables can be meant, and where the new one
-// does not run.
+// rewrite takes the columns that a statement looks for in the wrong table from the only tables that can be meant, and
+// spells names as the schema does, without a call of the model. The candidate has no statement where several can be
+// meant, and where the new one does not run.
 func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Candidate, failure error) (vote.Candidate,
 	error) {
 	for range mostRewrites {
@@ -249,7 +250,8 @@ func (r Refine) rewrite(ctx context.Context, env *Env, in RefineInput, c vote.Ca
 		if r.Repairer != nil || !errors.As(failure, &invalid) || invalid.Fault != "schema" {
 			break
 		}
-		text := newMisplaced(env, in.Schema, c.SQL, invalid.Name).rewritten()
+		text := cmp.Or(newMisplaced(env, in.Schema, c.SQL, invalid.Name).rewritten(),
+			respelled(env, in.Schema, c.SQL, invalid.Name))
 		if text == "" {
 			break
 		}
