@@ -2,6 +2,7 @@ package recorded_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,7 +88,53 @@ func TestRefineRecordedFailures(t *testing.T) {
 	}
 	want := map[string]int{"error": 322, "noselect": 6, "runs after extraction": 2 * 6,
 		"right after a correction": 316 + 6,
-		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6, "mended without a call": 76,
-		"of these right": 53}
+		"the same statement again": 316, "with the recorded error": 315, "no SQL": 6, "mended without a call": 80,
+		"of these right": 57}
 	golden.Equal(t, want, counts)
+}
+
+// TestMendsOfSpider counts the recorded statements of Spider that name what does not exist, and become right without a
+// call.
+func TestMendsOfSpider(t *testing.T) {
+	folder := folder(t)
+	dataset := testutil.Value(folder.Dataset("spider_dev"))(t)
+	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
+	t.Cleanup(func() { _ = store.Close() })
+	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
+	silent := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, errors.New("nobody is asked")
+	})
+	envs := map[string]*strategy.Env{}
+	counts := map[string]int{}
+	for a := range evaldata.Lines[struct {
+		QID  int
+		DB   string `json:"db_id"`
+		SQL  string
+		Exec struct{ Status, Err string }
+	}](t, folder.Path("predictions", "preds_spider_dev.exec.jsonl.gz")) {
+		kind, _, _ := strings.Cut(a.Exec.Err, ":")
+		q, known := dataset.Question(strconv.Itoa(a.QID))
+		if !known || kind != "no such column" && kind != "no such table" && kind != "ambiguous column name" {
+			continue
+		}
+		if envs[a.DB] == nil {
+			envs[a.DB] = asking(envOf(t, database(t, a.DB)), silent)
+		}
+		task := strategy.Task{Question: q.Text}
+		examiner := strategy.NewChecker(t.Context(), envs[a.DB], task, nil, nil)
+		c := testutil.Value(examiner.Examine(t.Context(), 0, "m", llm.Response{Text: a.SQL, StopReason: llm.StopEnd}))(t)
+		got := testutil.Value(strategy.Refine{Executions: 1}.Run(t.Context(), envs[a.DB], strategy.RefineInput{Task: task,
+			Schema: envs[a.DB].Schema, Examiner: examiner, Candidate: c}))(t)
+		examiner.Close()
+		counts[kind]++
+		if got.Candidate.Rejected == "" {
+			counts[kind+", mended"]++
+			counts[kind+", right"] += int(testutil.Value(scorer.Score(t.Context(), q, got.Candidate.SQL))(t).Scores[0])
+		}
+	}
+	golden.Equal(t, map[string]int{
+		"ambiguous column name": 59, "ambiguous column name, mended": 25, "ambiguous column name, right": 13,
+		"no such column": 284, "no such column, mended": 46, "no such column, right": 17,
+		"no such table": 44, "no such table, mended": 11, "no such table, right": 9,
+	}, counts)
 }
