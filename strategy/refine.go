@@ -21,10 +21,10 @@ import (
 // problems of this statement and of all earlier ones. It is the loop of QA-SQL and of agents that look at results,
 // and the repair of a vote (Decisive).
 //
-// Some faults need no call. A column that a statement looks for in the wrong table is taken from the only table that can
-// be meant: another table of the statement, or the one that the table's only foreign key to such a table leads to. A
-// name with the words of a single name of the schema is written like it: Professionals for professional. A Repairer of
-// your own gets every failure.
+// Some faults need no call. A column that a statement looks for in the wrong table is taken from the only table that
+// can be meant: another table of the statement, or the one that the table's only foreign key to such a table leads to.
+// A name with the words of a single name of the schema is written like it: Professionals for professional. A Repairer
+// of your own gets every failure.
 //
 // It ends early if the model proposes the same statement again, at the second time-out, and when the budget is spent.
 // Each statement passes the checks of the Checker, so a statement of another candidate is not executed again. A

@@ -194,7 +194,7 @@ func (m *misplaced) rewritten() string {
 	}
 	holder, join := m.meant()
 	tokens := slices.DeleteFunc(slices.Collect(m.statement.Tokens()), func(t sqltext.Token) bool {
-		return t.Kind == sqltext.Space || t.Kind == sqltext.Comment || t.Text == ";"
+		return t.Text == ";"
 	})
 	places := m.places(tokens)
 	if holder == "" || len(places) == 0 || tokens[len(tokens)-1].Kind == sqltext.Unterminated {
@@ -311,21 +311,12 @@ func (m *misplaced) qualified() string {
 		return ""
 	}
 
-	var b strings.Builder
-	last, before := 0, ""
-	for t := range s.Tokens() {
-		if t.Kind == sqltext.Unterminated {
+	return replaced(s, func(tokens []sqltext.Token, i int) string {
+		if !isName(tokens[i], m.column) || i > 0 && (tokens[i-1].Text == "." || strings.EqualFold(tokens[i-1].Text, "AS")) {
 			return ""
 		}
-		if isName(t, m.column) && before != "." && !strings.EqualFold(before, "AS") {
-			b.WriteString(s.SQL()[last:t.Pos] + m.env.Quote(m.have[0].alias) + ".")
-			last = t.Pos
-		}
-		if t.Kind != sqltext.Comment {
-			before = t.Text
-		}
-	}
-	return b.String() + s.SQL()[last:]
+		return m.env.Quote(m.have[0].alias) + "." + tokens[i].Text
+	})
 }
 
 // isName reports whether a token is a name, quoted or not.

@@ -25,38 +25,48 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 		return ""
 	}
 
-	tokens := slices.Collect(statement.Tokens())
-	text := func(i int) string {
-		if i < 0 || i >= len(tokens) {
-			return ""
+	return replaced(statement, func(tokens []sqltext.Token, i int) string {
+		text := func(at int) string {
+			if at < 0 || at >= len(tokens) {
+				return ""
+			}
+			return tokens[at].Text
 		}
-		return tokens[i].Text
-	}
-	means := func(i int) bool {
+		is := isName(tokens[i], last)
 		switch isQualifier := text(i+1) == "."; {
 		case len(tables) > 0:
-			return slices.Contains(tables, tokens[i].Pos) || isQualifier && text(i-1) != "."
+			is = is && (slices.Contains(tables, tokens[i].Pos) || isQualifier && text(i-1) != ".")
 		case isQualifier || text(i+1) == "(" || strings.EqualFold(text(i-1), "AS"):
-			return false
-		default:
-			return qualifier == "" || text(i-1) != "." || isName(tokens[i-2], qualifier)
+			return ""
+		case qualifier != "" && text(i-1) == ".":
+			is = is && i > 1 && isName(tokens[i-2], qualifier)
 		}
-	}
+		if !is {
+			return ""
+		}
+		return env.Quote(names[0])
+	})
+}
+
+// replaced is a statement with other tokens where by gives one. It is "" where it gives none, and for a text that is
+// cut in a string.
+func replaced(s *sqltext.Statement, by func(tokens []sqltext.Token, i int) string) string {
+	tokens := slices.Collect(s.Tokens())
 	var b strings.Builder
 	end := 0
 	for i, t := range tokens {
 		if t.Kind == sqltext.Unterminated {
 			return ""
 		}
-		if isName(t, last) && means(i) {
-			b.WriteString(statement.SQL()[end:t.Pos] + env.Quote(names[0]))
+		if text := by(tokens, i); text != "" {
+			b.WriteString(s.SQL()[end:t.Pos] + text)
 			end = t.Pos + len(t.Text)
 		}
 	}
 	if end == 0 {
 		return ""
 	}
-	return b.String() + statement.SQL()[end:]
+	return b.String() + s.SQL()[end:]
 }
 
 // sameWords are the tables with the words of a name, if the statement reads unknown tables of this name, and where it

@@ -20,8 +20,8 @@ CREATE TABLE phone_calls (id INTEGER PRIMARY KEY);
 INSERT INTO Professionals VALUES (1, 'Ada', '1');
 INSERT INTO Treatments VALUES (1, 1, 'walk');`
 
-// TestRespelledNames: a name that is spelled otherwise than in the schema is replaced, without a call. The first ones are
-// of kinds that Qwen2.5-Coder-1.5B wrote, who had seen solved questions about other databases.
+// TestRespelledNames: a name that is spelled otherwise than in the schema is replaced, without a call. The first ones
+// are of kinds that Qwen2.5-Coder-1.5B wrote, which was shown solved questions about other databases.
 func TestRespelledNames(t *testing.T) {
 	for _, tt := range []struct {
 		why, sql string
