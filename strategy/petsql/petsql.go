@@ -35,7 +35,8 @@ import (
 // vote. A statement may read other tables. If both prompts are equal, the PreSQL is the first model's answer,
 // without a second call.
 //
-// A model that fails loses its vote. If round 1 fails, round 2 has the whole schema. If no statement of round 2 may
+// A column in the wrong table and a name in other words are changed without a call, see strategy.Refine; the published
+// form has no such change. A model that fails loses its vote. If round 1 fails, round 2 has the whole schema. If no statement of round 2 may
 // vote, the PreSQL is the answer, or the error is a *strategy.NoCandidateError. Ties go to the model of the greater
 // weight, then to the order of the models.
 //
@@ -163,13 +164,17 @@ func (p Strategy) Pipeline(env *strategy.Env) strategy.Pipeline {
 	if p.Weights != nil {
 		majority.Weight = p.Weights.Weight
 	}
-	return strategy.Pipeline{
+	pipeline := strategy.Pipeline{
 		Linker:   l,
 		Prompter: p.Prompter,
 		Sampler: strategy.Sampler{Samples: len(env.Models), TopP: p.TopP, MaxTokens: cmp.Or(p.MaxTokens, 512),
 			Plain: p.Prompter.published},
 		Voter: majority,
 	}
+	if !p.Prompter.published {
+		pipeline.Refine = &strategy.Refine{Executions: 1}
+	}
+	return pipeline
 }
 
 // plain is a model whose requests go out byte for byte, where p is published.
@@ -322,7 +327,7 @@ func (p Strategy) second(ctx context.Context, env *strategy.Env, t strategy.Task
 		first.report.Reused = false // the PreSQL has another temperature
 	}
 	round := *env
-	round.Schema, round.Profiles, round.SchemaBudget = first.schema, false, math.MaxInt // the prompt is written already
+	round.Profiles, round.SchemaBudget = false, math.MaxInt // the prompt is written already
 	round.Models = p.guarded(env, first, v.models[:v.panel])
 	first.report.Asked = v.names[:v.panel]
 	t.Samples = n * v.panel

@@ -159,3 +159,18 @@ func TestPETSQLValidateOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPETSQLMends: a name in other words is written as in the schema, without a call. In the published form the first
+// statement is the answer.
+func TestPETSQLMends(t *testing.T) {
+	for _, tt := range []struct {
+		strategy petsql.Strategy
+		want     string
+	}{{petsql.Strategy{}, "SELECT name FROM customers"}, {petsql.Strategy{}.Published(), petUSA}} {
+		a, _ := petModel("a", petUSA, "SELECT name FROM customer")
+		out, err := tt.strategy.Generate(t.Context(), petEnv(t, a), strategy.Task{Question: petQuestion})
+		if err != nil || out.SQL != tt.want {
+			t.Errorf("got %v, %v; want %q", out, err, tt.want)
+		}
+	}
+}
