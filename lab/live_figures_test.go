@@ -1,21 +1,14 @@
 package main
 
 import (
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	_ "github.com/mattn/go-sqlite3"
-
 	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/golden"
-	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // liveSet is some questions that a live model was asked, and the runs that its recorded replies can repeat.
@@ -25,35 +18,33 @@ type liveSet struct {
 	runs []string // a strategy, a number of questions where it is another one, and flags
 }
 
-// theFour are compared on every set.
-var theFour = []string{"direct", "direct-refine", "self-consistency --samples 7", "consensus --samples 7"}
+// everywhere are the strategies that answered every set.
+var everywhere = []string{"direct", "direct-refine", "petsql", "self-consistency --samples 7",
+	"self-consistency-mended --samples 7", "consensus --samples 7"}
 
 // liveSets are the sets of docs/lab/live.md.
 var liveSets = []liveSet{
-	{"Spider", "TEXTTOSQL_DATA", "spider_dev", "60", append(slices.Clone(theFour),
+	{"Spider", "TEXTTOSQL_DATA", "spider_dev", "60", append(slices.Clone(everywhere),
+		"rep-refine",
+		"direct-code",
 		"direct --without-values",
 		"direct --exemplars train",
 		"direct --exemplars random",
-		"direct-code",
+		"consensus-judge8 --samples 7",
+		"consensus-judge6 --samples 7",
 		"consensus --samples 7 --second replay:testdata/live/coder-0.5b",
 		"react --limit 20",
-		"petsql --limit 20",
-		"staged2 --limit 20",
-		"threephase --limit 20",
-		"qasql --limit 20",
 		"plan-vote --limit 20 --samples 7",
-		"maker --limit 20",
 	)},
-	{"Superhero of BIRD", "TEXTTOSQL_DATA", "bird_dev", "20", append(slices.Clone(theFour), "direct-definitions")},
+	{"Superhero of BIRD", "TEXTTOSQL_DATA", "bird_dev", "20",
+		append(slices.Clone(everywhere), "direct-definitions", "consensus-judge8 --samples 7")},
 	{"BIRD, other databases", "TEXTTOSQL_DATA_FRESH", "bird_dev", "20",
-		append(slices.Clone(theFour), "direct-definitions")},
-	{"ClassicModels", "TEXTTOSQL_DATA", "classicmodels", "20", append(slices.Clone(theFour),
+		append(slices.Clone(everywhere), "direct-definitions", "consensus-judge8 --samples 7")},
+	{"ClassicModels", "TEXTTOSQL_DATA", "classicmodels", "20", append(slices.Clone(everywhere),
+		"consensus-judge8 --samples 7",
 		"direct-refine --limit 10", "direct-refine --limit 10 --knowledge KNOWLEDGE",
 		"consensus --limit 10 --samples 7", "consensus --limit 10 --samples 7 --knowledge KNOWLEDGE",
 	)},
-	{"EHRSQL with an answer", "TEXTTOSQL_DATA_ASKING", "ehrsql", "10", []string{"consensus --samples 7 --ungraded"}},
-	{"EHRSQL without", "TEXTTOSQL_DATA_ASKING", "ehrsql_unanswerable", "10",
-		[]string{"consensus --samples 7 --ungraded"}},
 }
 
 // TestLiveFigures repeats the figures of docs/lab/live.md from what the model replied.
@@ -66,51 +57,6 @@ func TestLiveFigures(t *testing.T) {
 				liveFigures(t, set, "--data", dir, "--dataset", set.dataset))
 		})
 	}
-}
-
-// TestLivePlain does the same for questions as people in an office type them, about three invented databases.
-func TestLivePlain(t *testing.T) {
-	var report strings.Builder
-	for _, set := range []struct{ schema, limit string }{{"shop", "14"}, {"clinic", "13"}, {"saas", "13"}} {
-		db, questions := plainQuestions(t, evaldata.Folder(t, "TEXTTOSQL_DATA_CONFIDENCE"), set.schema)
-		report.WriteString(liveFigures(t, liveSet{name: set.schema, limit: set.limit,
-			runs: []string{"direct-refine", "consensus --samples 7"}}, "--db", db, "--questions", questions))
-	}
-	golden.Check(t, "live/plain.golden", report.String())
-}
-
-// plainQuestions writes a database, and the questions about it whose right statement is known and does not depend on
-// the day.
-func plainQuestions(t *testing.T, dir, schema string) (db, questions string) {
-	t.Helper()
-	tmp := t.TempDir()
-	db, questions = filepath.Join(tmp, schema+".sqlite"), filepath.Join(tmp, schema+".jsonl")
-	handle := testutil.Value(sql.Open("sqlite3", db))(t)
-	defer handle.Close()
-	file := "schemas/" + schema + ".sql"
-	testutil.Value(handle.ExecContext(t.Context(),
-		string(testutil.Value(os.ReadFile(filepath.Join(dir, file)))(t))))(t)
-
-	var lines []byte
-	for c := range evaldata.Lines[struct {
-		ID, Group string
-		Control   bool
-		File      string `json:"schema_file"`
-		Question  any
-		Replies   []string
-	}](t, filepath.Join(dir, "open.jsonl")) {
-		text, single := c.Question.(string)
-		if !c.Control || !single || c.File != file || c.Group == "relative-time" || c.Group == "empty-right" ||
-			strings.Contains(text, "last year") || strings.Contains(text, "this year") ||
-			strings.Contains(c.Replies[0], "11-20") {
-			continue
-		}
-		gold := strings.TrimSuffix(strings.TrimPrefix(c.Replies[0], "```sql\n"), "\n```")
-		line := testutil.Value(json.Marshal(map[string]string{"id": c.ID, "question": text, "gold": gold}))(t)
-		lines = append(append(lines, line...), '\n')
-	}
-	testutil.OK(t, os.WriteFile(questions, lines, 0o600))
-	return db, questions
 }
 
 // liveFigures plays the runs of a set, a line for each, with what a repair and the judge did.
