@@ -136,7 +136,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown_dataset", []string{"score", "--data", dir, "--dataset", "x", "--predictions", predictions},
 			[]string{`"x"`, "spider_dev"}},
 		{"unknown_strategy", live("--strategy", "x", "--model", "pool:spider_dev/all"),
-			[]string{`"x"`, "direct, direct-refine, self-consistency, "}},
+			[]string{`"x"`, "direct, direct-refine, rep-refine, "}},
 		{"steps_of_whole_statements", live("--strategy", "maker", "--model", "pool:spider_dev/all"),
 			[]string{"maker", "phases:spider_dev/all"}},
 		{"unknown_model", live("--strategy", "direct", "--model", "x:y"), []string{"x:y", "openai:NAME"}},

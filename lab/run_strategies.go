@@ -37,12 +37,8 @@ func presets() []preset {
 	mended.Refine = &strategy.Refine{Executions: 1}
 	return []preset{
 		{"direct", "one greedy sample, checked", strategy.Direct{}},
-		{"direct-refine", "direct, and one repair of a statement that does not run",
-			strategy.Pipeline{Sampler: strategy.Sampler{MaxTokens: 512}, Refine: &strategy.Refine{Executions: 2}}},
-		{"rep-refine", "direct-refine with PET-SQL's prompt, in our form",
-			strategy.Pipeline{Prompter: petsql.REp{}, Sampler: strategy.Sampler{MaxTokens: 512},
-				Refine: &strategy.Refine{Executions: 2}}},
-		{"direct-mschema", "direct with the schema as M-Schema", direct(strategy.Prompt{Form: schema.MSchema})},
+		{"direct-refine", "direct, and one repair of a statement that does not run", refined(strategy.Prompt{})},
+		{"rep-refine", "direct-refine with PET-SQL's prompt, in our form", refined(petsql.REp{})},
 		{"direct-code", "direct with the schema of a line for each table", direct(strategy.Prompt{Form: schema.Code})},
 		{"direct-definitions", "direct with evidence under \"Follow these definitions\", not \"Notes\"",
 			direct(definitions{})},
@@ -78,6 +74,12 @@ func presets() []preset {
 // direct returns strategy.Direct with another prompt.
 func direct(p strategy.Prompter) strategy.Strategy {
 	return strategy.Pipeline{Prompter: p, Sampler: strategy.Sampler{MaxTokens: 512}}
+}
+
+// refined is direct with one repair.
+func refined(p strategy.Prompter) strategy.Strategy {
+	return strategy.Pipeline{Prompter: p, Sampler: strategy.Sampler{MaxTokens: 512},
+		Refine: &strategy.Refine{Executions: 2}}
 }
 
 // definitions is strategy.Prompt with another heading of the evidence.

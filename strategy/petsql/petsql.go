@@ -35,10 +35,9 @@ import (
 // vote. A statement may read other tables. If both prompts are equal, the PreSQL is the first model's answer,
 // without a second call.
 //
-// A column in the wrong table and a name in other words are changed without a call, see strategy.Refine; the published
-// form has no such change. A model that fails loses its vote. If round 1 fails, round 2 has the whole schema. If no statement of round 2 may
+// A model that fails loses its vote. If round 1 fails, round 2 has the whole schema. If no statement of round 2 may
 // vote, the PreSQL is the answer, or the error is a *strategy.NoCandidateError. Ties go to the model of the greater
-// weight, then to the order of the models.
+// weight, then to the order of the models. strategy.Refine changes names without a call, but not in the published form.
 //
 // WithSamples(n) asks each model n times, at temperature 0.7 if n > 1. Calls per question: 1 + n·models, or one less.
 // Outcome.Notes report a vote of a single model, and prompts that are zero-shot because the Env has no exemplars.
