@@ -93,9 +93,9 @@ func TestRefineRecordedFailures(t *testing.T) {
 	golden.Equal(t, want, counts)
 }
 
-// TestMendsOfSpider counts the recorded statements of Spider that name what does not exist, and become right without a
+// TestRefineMendsOfSpider counts the recorded statements of Spider that name what does not exist, and become right without a
 // call.
-func TestMendsOfSpider(t *testing.T) {
+func TestRefineMendsOfSpider(t *testing.T) {
 	folder := folder(t)
 	dataset := testutil.Value(folder.Dataset("spider_dev"))(t)
 	store := eval.NewStore(eval.StoreConfig{Find: folder.Database, Open: files.OpenReadOnly})
