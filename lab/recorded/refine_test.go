@@ -93,8 +93,8 @@ func TestRefineRecordedFailures(t *testing.T) {
 	golden.Equal(t, want, counts)
 }
 
-// TestRefineMendsOfSpider counts the recorded statements of Spider that name what does not exist, and become right without a
-// call.
+// TestRefineMendsOfSpider counts the recorded statements of Spider that name what does not exist, and become right
+// without a call.
 func TestRefineMendsOfSpider(t *testing.T) {
 	folder := folder(t)
 	dataset := testutil.Value(folder.Dataset("spider_dev"))(t)
