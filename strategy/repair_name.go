@@ -11,8 +11,7 @@ import (
 )
 
 // respelled is the statement with the only name of the schema that has the words of a name that does not exist:
-// Professionals for professional, StuID for stu_id, and in PostgreSQL "Orders" for orders. It is "" where several can
-// be meant.
+// Professionals for professional, StuID for stu_id. It is "" where several can be meant.
 func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	if s == nil || name == "" {
 		return ""
@@ -74,7 +73,7 @@ func replaced(s *sqltext.Statement, by func(tokens []sqltext.Token, i int) strin
 func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string, tables []int) {
 	wanted := strings.Join(words.Stems(name), "")
 	add := func(other string) {
-		if wanted != "" && wanted == strings.Join(words.Stems(other), "") && !slices.Contains(names, other) {
+		if wanted != "" && wanted == strings.Join(words.Stems(other), "") {
 			names = append(names, other)
 		}
 	}
@@ -99,5 +98,6 @@ func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name s
 			add(c.Name)
 		}
 	}
-	return names, nil
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
