@@ -14,9 +14,9 @@ func TestEcho(t *testing.T) {
 			"the name is known"},
 		{"Which city is Ada Berg from?", "SELECT first_name, last_name FROM customers WHERE first_name = 'Ada' " +
 			"AND last_name = 'Berg'", true, "so are both names"},
-		{"Where is the meter P-3?", "SELECT serial FROM meters WHERE serial = 'P-3'", true, "a place is asked for"},
+		{"Where is the meter P-3?", "SELECT serial FROM meters WHERE serial = 'P-3'", true, "the question wants a place"},
 		{"Who uses the meter G-1?", "SELECT m.serial FROM meters m JOIN customers c ON c.customer_no = m.customer_no " +
-			"WHERE m.serial = 'G-1'", true, "a person is asked for"},
+			"WHERE m.serial = 'G-1'", true, "the question wants a person"},
 
 		{"Where is the meter P-3?", "SELECT location FROM meters WHERE serial = 'P-3'", false, "the place"},
 		{"Where is the meter P-3?", "SELECT serial, location FROM meters WHERE serial = 'P-3'", false, "with the place"},

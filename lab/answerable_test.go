@@ -3,18 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 
+	"github.com/texttosql/texttosql/internal/evaldata"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // TestAnswerable holds the figures of docs/lab/answerable.md that were aimed at.
 func TestAnswerable(t *testing.T) {
-	asking := os.Getenv("TEXTTOSQL_DATA_ASKING")
-	if asking == "" {
-		t.Skip("TEXTTOSQL_DATA_ASKING names no folder")
-	}
+	asking := evaldata.Folder(t, "TEXTTOSQL_DATA_ASKING")
 	out, _ := measured(t, nil, "answerable", "--asking", asking, "--data", "", "--json")
 	scores := map[string]reliabilityLine{}
 	refused := map[string]float64{}

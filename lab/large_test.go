@@ -1,17 +1,15 @@
 package main
 
 import (
-	"os"
 	"testing"
+
+	"github.com/texttosql/texttosql/internal/evaldata"
 )
 
 // TestLarge holds the index to what it keeps of data-large: the bars of issue 31 with the margin that the sealed half
 // needs.
 func TestLarge(t *testing.T) {
-	dir := os.Getenv("TEXTTOSQL_DATA_LARGE")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA_LARGE is not set")
-	}
+	dir := evaldata.Folder(t, "TEXTTOSQL_DATA_LARGE")
 	out, _ := measured(t, nil, "large", "--data", dir, "--history", dir, "--json")
 	bars := map[string][2]float64{"spider2_snow": {.97, 15}, "spider2_merged": {.6, 15}, "beaver": {.6, 12},
 		"sede_history": {.92, 9.5}}

@@ -77,8 +77,8 @@ BIRD. Under pools its linker asks no model, pool i answers context i, and contex
 that need descriptions where there are none, are left out; those descriptions also stand for a model's.
 
 --exemplars train is the folder's questions/NAME_train.jsonl, or else the dataset's questions about other
-databases; random is the same, and a draw chooses of it. No exemplar has the question's gold, values aside, or asks the same but
-for names and values. An exemplar with the very same question is never shown.
+databases; random is the same, and a draw chooses of it. No exemplar has the question's gold, values aside,
+or asks the same but for names and values. An exemplar with the very same question is never shown.
 
 --db FILE --questions FILE is for a database of your own. The questions are JSON lines, a JSON list or CSV with a line
 of names: question and gold (or sql, query), and where you have them id, evidence and difficulty.

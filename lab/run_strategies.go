@@ -26,13 +26,6 @@ type preset struct {
 
 // presets returns the presets, the plainest first.
 func presets() []preset {
-	judged := strategy.Consensus{}.Pipeline()
-	judged.Judge, judged.JudgeBelow = strategy.Rubric{Form: schema.MSchema, Options: 2}, 0.8
-	closer := strategy.Consensus{}.Pipeline()
-	closer.Judge, closer.JudgeBelow = judged.Judge, 0.6
-	lower := strategy.Consensus{}.Voter()
-	lower.MinShare = 0.6
-	closer.Voter = lower
 	mended := strategy.SelfConsistency{}.Pipeline()
 	mended.Refine = &strategy.Refine{Executions: 1}
 	return []preset{
@@ -47,8 +40,8 @@ func presets() []preset {
 		{"consensus", "the default: three prompt forms, values, doubts, repair", strategy.Consensus{}},
 		{"consensus-reasoning", "consensus of three prompts that reason differently: directly, parts first, plan first",
 			strategy.Consensus{Prompts: strategy.ReasoningPrompts()}},
-		{"consensus-judge8", "consensus with a judge below .8 of the votes", judged},
-		{"consensus-judge6", "consensus with a judge below .6 of the votes", closer},
+		{"consensus-judge8", "consensus with a judge below .8 of the votes", judged(0.8)},
+		{"consensus-judge6", "consensus with a judge below .6 of the votes", judged(0.6)},
 		{"consensus-ahead3", "consensus that also stops when 3 votes ahead",
 			strategy.Consensus{Stop: vote.AheadBy(3).Every(4)}},
 		{"plan-vote", "samples of one prompt, majority by plan (M7)", planvote.Plain{}},
@@ -80,6 +73,14 @@ func direct(p strategy.Prompter) strategy.Strategy {
 func refined(p strategy.Prompter) strategy.Strategy {
 	return strategy.Pipeline{Prompter: p, Sampler: strategy.Sampler{MaxTokens: 512},
 		Refine: &strategy.Refine{Executions: 2}}
+}
+
+// judged is Consensus with a judge of votes whose winner has less than a share.
+func judged(below float64) strategy.Strategy {
+	p, voter := strategy.Consensus{}.Pipeline(), strategy.Consensus{}.Voter()
+	voter.MinShare = below
+	p.Voter, p.Judge = voter, strategy.Rubric{Form: schema.MSchema, Options: 2}
+	return p
 }
 
 // definitions is strategy.Prompt with another heading of the evidence.

@@ -121,11 +121,9 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 			return out, nil
 		case timeouts > 1:
 			out.Stop = stopTimeout
+			return out.settled(), nil
 		case try >= most:
 			return r.last(ctx, env, in, out, try)
-		}
-		if out.Stop != "" {
-			return out.settled(), nil
 		}
 		asked = runs
 		next, err := r.again(ctx, env, in, current, failure, out.Steps, try, seen)
@@ -160,7 +158,7 @@ func (r Refine) Run(ctx context.Context, env *Env, in RefineInput) (Refined, err
 	}
 }
 
-// last takes a column of the last statement from another table, where that needs no call.
+// last ends with the last statement, changed as rewrite does.
 func (r Refine) last(ctx context.Context, env *Env, in RefineInput, out Refined, try int) (Refined, error) {
 	out.Stop = stopExecutions
 	next, err := r.rewrite(ctx, env, in, out.Candidate, in.Examiner.failure(out.Candidate))

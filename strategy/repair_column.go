@@ -295,9 +295,10 @@ func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
 
 // qualified is the statement with the first table of a column that several of its tables have. It is "" where the value
 // depends on which of them is meant: where no join compares all of them, or an outer join leaves the first one empty.
+// Four tables may be compared two by two.
 func (m *misplaced) qualified() string {
 	s := m.statement
-	if len(m.have) < 2 || len(s.Selects()) != 1 || s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
+	if len(m.have) < 2 || len(m.have) > 3 || hasAlias(s, m.column) || len(s.Selects()) != 1 || s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
 		return ""
 	}
 	compared := map[string]bool{}
@@ -316,6 +317,13 @@ func (m *misplaced) qualified() string {
 			return ""
 		}
 		return m.env.Quote(m.have[0].alias) + "." + tokens[i].Text
+	})
+}
+
+// hasAlias reports whether a SELECT gives a name to one of its terms. ORDER BY then means the term, and not a column.
+func hasAlias(s *sqltext.Statement, name string) bool {
+	return slices.ContainsFunc(s.Selects(), func(q sqlshape.Select) bool {
+		return slices.ContainsFunc(q.Items, func(i sqlshape.SelectItem) bool { return strings.EqualFold(i.Alias, name) })
 	})
 }
 

@@ -75,11 +75,14 @@ func TestMisplacedColumns(t *testing.T) {
 			"JOIN marks m ON p.power_id = m.power_id WHERE power_id > 0 ORDER BY power_id",
 			want: "SELECT p.power_id, mark FROM hero_powers p JOIN marks m ON p.power_id = m.power_id WHERE p.power_id > 0 " +
 				"ORDER BY p.power_id"},
-		{why: "the table that a LEFT JOIN keeps", sql: "SELECT count(power_id) AS power_id FROM hero_powers " +
+		{why: "the table that a LEFT JOIN keeps", sql: "SELECT count(power_id) AS n FROM hero_powers " +
 			"LEFT JOIN marks ON marks.power_id = hero_powers.power_id",
-			want: "SELECT count(hero_powers.power_id) AS power_id FROM hero_powers LEFT JOIN marks " +
+			want: "SELECT count(hero_powers.power_id) AS n FROM hero_powers LEFT JOIN marks " +
 				"ON marks.power_id = hero_powers.power_id"},
-		{why: "the other one is kept", sql: "SELECT power_id FROM hero_powers p RIGHT JOIN marks m " +
+		{why: "ORDER BY means the alias", sql: "SELECT count(power_id) AS power_id FROM hero_powers p " +
+			"JOIN marks m ON p.power_id = m.power_id GROUP BY m.mark ORDER BY power_id",
+			told: "The column power_id needs its table."},
+		{why: "RIGHT JOIN keeps the other table", sql: "SELECT power_id FROM hero_powers p RIGHT JOIN marks m " +
 			"ON p.power_id = m.power_id",
 			told: "The column power_id needs its table. The statement has it as p.power_id or m.power_id."},
 		{why: "nothing compares them", sql: "SELECT id, side FROM heroes h JOIN sides s ON h.side_id = s.id",

@@ -20,7 +20,7 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	statement := env.DB.Language().Text.Parse(sql)
 	qualifier, last, _ := cutLast(name, ".")
 	names, tables := sameWords(s, statement, qualifier, last)
-	if len(names) != 1 || names[0] == last {
+	if len(names) != 1 || names[0] == last || len(tables) == 0 && hasAlias(statement, last) {
 		return ""
 	}
 

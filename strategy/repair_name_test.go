@@ -25,7 +25,7 @@ INSERT INTO Treatments VALUES (1, 1, 'walk');`
 func TestRespelledNames(t *testing.T) {
 	for _, tt := range []struct {
 		why, sql string
-		want     string // the statement that runs without a call; "": the model is asked
+		want     string // the statement that runs without a call; "": the model writes another one
 	}{
 		{"a table in the singular", "SELECT first_name FROM professional", "SELECT first_name FROM Professionals"},
 		{"and its columns", "SELECT professional.first_name FROM professional WHERE professional.first_name = 'Ada'",
@@ -42,8 +42,8 @@ func TestRespelledNames(t *testing.T) {
 			"SELECT t.TreatmentID FROM Treatments t WHERE t.ProfessionalID IN (SELECT p.ProfessionalID FROM Professionals p)"},
 		{"a text is none", "SELECT first_name FROM professional WHERE first_name <> 'professional' -- professional",
 			"SELECT first_name FROM Professionals WHERE first_name <> 'professional'"},
-		{"an alias of the list", "SELECT first_name AS professional_id, professional_id FROM Professionals",
-			"SELECT first_name AS professional_id, ProfessionalID FROM Professionals"},
+		{"ORDER BY means the alias", "SELECT first_name AS professional_id, max(professional_id) FROM Professionals " +
+			"GROUP BY 1 ORDER BY professional_id", ""},
 		{"two tables have the words", "SELECT id FROM PhoneCall", ""},
 		{"two columns have them", "SELECT homephone FROM phone_call", ""},
 		{"other words", "SELECT first_name FROM persons", ""},

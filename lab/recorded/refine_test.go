@@ -102,7 +102,7 @@ func TestRefineMendsOfSpider(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	scorer := eval.Scorer{Store: store, Metrics: []eval.Metric{eval.EX{}}}
 	silent := llm.Func(func(context.Context, llm.Request) (llm.Response, error) {
-		return llm.Response{}, errors.New("nobody is asked")
+		return llm.Response{}, errors.New("no model")
 	})
 	envs := map[string]*strategy.Env{}
 	counts := map[string]int{}

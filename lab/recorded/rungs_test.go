@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +20,7 @@ import (
 // docs/lab/replies.md, and a digest of all that is extracted, by which a change of the rungs is seen. The digest is of
 // each reply without an engine and with one that accepts nothing, for which the extraction tries all it has.
 func TestExtractRungs(t *testing.T) {
-	fresh := os.Getenv("TEXTTOSQL_DATA_FRESH")
-	if fresh == "" {
-		t.Skip("TEXTTOSQL_DATA_FRESH is not set: half of the recorded replies are missing")
-	}
+	fresh := evaldata.Folder(t, "TEXTTOSQL_DATA_FRESH")
 	digest := sha256.New()
 	rungs := map[string][2]int{}
 	for k, folder := range []string{evaldata.Path(t), fresh} {

@@ -135,10 +135,7 @@ func TestConsensusOnBothData(t *testing.T) {
 		}
 	}
 	check("without flight_2", About(reference(t), nil, []string{"flight_2"}), 0.016, 0.772, 0.085)
-	dir := os.Getenv("TEXTTOSQL_DATA_FRESH")
-	if dir == "" {
-		t.Skip("TEXTTOSQL_DATA_FRESH is not set")
-	}
+	dir := evaldata.Folder(t, "TEXTTOSQL_DATA_FRESH")
 	f := testutil.Value(pools.OpenFolder(dir))(t)
 	names := testutil.Value(os.ReadFile(filepath.Join(dir, "pools.txt")))(t)
 	loaded := testutil.Value(Loader{Folder: f}.Load(context.Background(), strings.Split(strings.TrimSpace(string(names)),
