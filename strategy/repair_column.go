@@ -298,7 +298,8 @@ func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
 // Four tables may be compared two by two.
 func (m *misplaced) qualified() string {
 	s := m.statement
-	if len(m.have) < 2 || len(m.have) > 3 || hasAlias(s, m.column) || len(s.Selects()) != 1 || s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
+	if len(m.have) < 2 || len(m.have) > 3 || hasAlias(s, m.column) || len(s.Selects()) != 1 ||
+		s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
 		return ""
 	}
 	compared := map[string]bool{}
@@ -312,12 +313,13 @@ func (m *misplaced) qualified() string {
 		return ""
 	}
 
-	return replaced(s, func(tokens []sqltext.Token, i int) string {
-		if !isName(tokens[i], m.column) || i > 0 && (tokens[i-1].Text == "." || strings.EqualFold(tokens[i-1].Text, "AS")) {
-			return ""
+	var places []int
+	for _, c := range s.Columns() {
+		if c.Qualifier == "" {
+			places = append(places, c.Pos)
 		}
-		return m.env.Quote(m.have[0].alias) + "." + tokens[i].Text
-	})
+	}
+	return replaced(s, places, m.column, m.env.Quote(m.have[0].alias)+"."+m.env.Quote(m.have[0].name))
 }
 
 // hasAlias reports whether a SELECT gives a name to one of its terms. ORDER BY then means the term, and not a column.

@@ -19,46 +19,24 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	s, _ = s.Presentable()
 	statement := env.DB.Language().Text.Parse(sql)
 	qualifier, last, _ := cutLast(name, ".")
-	names, tables := sameWords(s, statement, qualifier, last)
-	if len(names) != 1 || names[0] == last || len(tables) == 0 && hasAlias(statement, last) {
+	names, places := sameWords(s, statement, qualifier, last)
+	if len(names) != 1 || names[0] == last {
 		return ""
 	}
-
-	return replaced(statement, func(tokens []sqltext.Token, i int) string {
-		text := func(at int) string {
-			if at < 0 || at >= len(tokens) {
-				return ""
-			}
-			return tokens[at].Text
-		}
-		is := isName(tokens[i], last)
-		switch isQualifier := text(i+1) == "."; {
-		case len(tables) > 0:
-			is = is && (slices.Contains(tables, tokens[i].Pos) || isQualifier && text(i-1) != ".")
-		case isQualifier || text(i+1) == "(" || strings.EqualFold(text(i-1), "AS"):
-			return ""
-		case qualifier != "" && text(i-1) == ".":
-			is = is && i > 1 && isName(tokens[i-2], qualifier)
-		}
-		if !is {
-			return ""
-		}
-		return env.Quote(names[0])
-	})
+	return replaced(statement, places, last, env.Quote(names[0]))
 }
 
-// replaced is a statement with other tokens where by gives one. It is "" where it gives none, and for a text that is
-// cut in a string.
-func replaced(s *sqltext.Statement, by func(tokens []sqltext.Token, i int) string) string {
-	tokens := slices.Collect(s.Tokens())
+// replaced is a statement with another text where a name begins at one of these places. It is "" where none does, and
+// for a text that is cut in a string.
+func replaced(s *sqltext.Statement, places []int, name, by string) string {
 	var b strings.Builder
 	end := 0
-	for i, t := range tokens {
+	for t := range s.Tokens() {
 		if t.Kind == sqltext.Unterminated {
 			return ""
 		}
-		if text := by(tokens, i); text != "" {
-			b.WriteString(s.SQL()[end:t.Pos] + text)
+		if slices.Contains(places, t.Pos) && isName(t, name) {
+			b.WriteString(s.SQL()[end:t.Pos] + by)
 			end = t.Pos + len(t.Text)
 		}
 	}
@@ -68,26 +46,35 @@ func replaced(s *sqltext.Statement, by func(tokens []sqltext.Token, i int) strin
 	return b.String() + s.SQL()[end:]
 }
 
-// sameWords are the tables with the words of a name, if the statement reads unknown tables of this name, and where it
-// does. Otherwise they are columns of the tables that it reads, or of the one that a qualifier names.
-func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string, tables []int) {
+// sameWords are the tables with the words of a name, if the statement reads an unknown table of this name, and where it
+// names this one. Otherwise they are columns of the tables that it reads, or of the one that a qualifier names.
+func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string, places []int) {
 	wanted := strings.Join(words.Stems(name), "")
 	add := func(other string) {
 		if wanted != "" && wanted == strings.Join(words.Stems(other), "") {
 			names = append(names, other)
 		}
 	}
-	refs := statement.Tables()
+	refs, columns := statement.Tables(), statement.Columns()
 	for _, ref := range refs {
 		if _, known := s.Lookup(ref.Schema, ref.Name); !known && ref.Base() && strings.EqualFold(ref.Name, name) {
-			tables = append(tables, ref.Pos)
+			places = append(places, ref.Pos)
 		}
 	}
-	if len(tables) > 0 {
+	if len(places) > 0 {
+		for _, c := range columns {
+			if strings.EqualFold(c.Qualifier, name) {
+				places = append(places, c.Pos)
+			}
+		}
 		for _, t := range s.Tables {
 			add(t.Name)
 		}
-		return names, tables
+		return names, places
+	}
+
+	if hasAlias(statement, name) {
+		return nil, nil
 	}
 	for _, ref := range refs {
 		t, known := s.Lookup(ref.Schema, ref.Name)
@@ -98,6 +85,14 @@ func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name s
 			add(c.Name)
 		}
 	}
+	for _, c := range columns {
+		switch {
+		case c.Qualifier == "":
+			places = append(places, c.Pos)
+		case qualifier == "" || strings.EqualFold(c.Qualifier, qualifier):
+			places = append(places, c.Pos+len(c.Qualifier)+len("."))
+		}
+	}
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Compact(names), places
 }
