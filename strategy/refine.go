@@ -163,7 +163,7 @@ func (r Refine) last(ctx context.Context, env *Env, in RefineInput, out Refined,
 	out.Stop = stopExecutions
 	next, err := r.rewrite(ctx, env, in, out.Candidate, in.Examiner.failure(out.Candidate))
 	if err != nil {
-		return out, err
+		return out, cmp.Or(ctx.Err(), err)
 	}
 	if next.SQL != "" {
 		out.add(in, next, try, "repair", in.Examiner)

@@ -21,12 +21,16 @@ type misplaced struct {
 	qualifier, column string
 	tables            []sqlshape.TableRef // the statement's own
 	own               *sqlshape.TableRef  // the one that the qualifier names; nil: none
+	several           bool                // the qualifier names several, of several SELECTs
 	have              []columnOf          // those that have the column
 	lacks             string              // says which of them lacks it
 }
 
 // columnOf is a column of a table in a statement.
-type columnOf struct{ alias, name string }
+type columnOf struct {
+	ref         sqlshape.TableRef
+	alias, name string
+}
 
 // newMisplaced reads which tables lack the column that a name of the statement looks for in vain, and which of its
 // other tables have it. It is nil where that cannot be known, as for a derived table.
@@ -51,12 +55,13 @@ func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 		case !known && (named || !qualified):
 			return nil
 		case named && strings.EqualFold(alias, t.Name):
-			m.lacks, m.own = alias+" has no column "+column, &m.tables[i]
+			m.lacks, m.several, m.own = alias+" has no column "+column, m.own != nil, &m.tables[i]
 		case named:
-			m.lacks, m.own = alias+" is "+env.Quote(t.Name)+", which has no column "+column, &m.tables[i]
+			m.lacks = alias + " is " + env.Quote(t.Name) + ", which has no column " + column
+			m.several, m.own = m.own != nil, &m.tables[i]
 		case known:
-			if c, has := t.Column(column); has && !slices.Contains(m.have, columnOf{alias, c.Name}) {
-				m.have = append(m.have, columnOf{alias, c.Name})
+			if c, has := t.Column(column); has {
+				m.have = append(m.have, columnOf{ref, alias, c.Name})
 			}
 		}
 	}
@@ -74,7 +79,9 @@ func (m *misplaced) hint() string {
 	}
 	var have []string
 	for _, c := range m.have {
-		have = append(have, m.env.Quote(c.alias)+"."+m.env.Quote(c.name))
+		if name := m.env.Quote(c.alias) + "." + m.env.Quote(c.name); !slices.Contains(have, name) {
+			have = append(have, name)
+		}
 	}
 	if len(have) > 0 {
 		return fmt.Sprintf("%s. The statement has it as %s.", m.lacks, strings.Join(have, " or "))
@@ -181,10 +188,9 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 	return ""
 }
 
-// rewritten is the statement with the column of the only table that can be meant: the only one of its own that has the
-// column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is "" where
-// several can be meant, for the condition of a join, which says how tables belong together, and for a text that is cut
-// in a string.
+// rewritten is the statement with the column of the only table that can be meant: the only one of the same SELECT that
+// has the column, or the one that the only foreign key of the qualifier's table leads to, which it joins. It is ""
+// where several can be meant.
 func (m *misplaced) rewritten() string {
 	switch {
 	case m == nil:
@@ -193,49 +199,38 @@ func (m *misplaced) rewritten() string {
 		return m.qualified()
 	}
 	holder, join := m.meant()
-	tokens := slices.DeleteFunc(slices.Collect(m.statement.Tokens()), func(t sqltext.Token) bool {
-		return t.Text == ";"
-	})
-	places := m.places(tokens)
-	if holder == "" || len(places) == 0 || tokens[len(tokens)-1].Kind == sqltext.Unterminated {
+	edits := renamed(m.statement, m.places(), m.qualifier, m.env.Quote(holder))
+	if holder == "" || len(edits) == 0 {
 		return ""
 	}
-	end := tokens[len(tokens)-1]
-	text := m.statement.SQL()[:end.Pos+len(end.Text)]
-	joinAt := -1
 	if join != "" {
-		joinAt = m.endOfTables(tokens, len(text))
+		edits = append(edits, edit{at: m.endOfTables(), by: join})
 	}
-	var b strings.Builder
-	last := 0
-	for _, t := range append(places, sqltext.Token{Pos: len(text)}) {
-		if last <= joinAt && joinAt <= t.Pos {
-			b.WriteString(strings.TrimRight(text[last:joinAt], " \n\t") + join)
-			if last = joinAt; last < len(text) {
-				b.WriteString(" ")
-			}
-			joinAt = -1
-		}
-		b.WriteString(text[last:t.Pos])
-		if last = t.Pos + len(t.Text); t.Text != "" {
-			b.WriteString(m.env.Quote(holder))
-		}
-	}
-	return b.String()
+	return edited(m.statement, edits)
 }
 
-// meant is the only table that can be meant, by the name that the statement has for it, with the join that it needs.
+// meant is the only table that can be meant, by the name that the statement has for it, with the join that it needs. A
+// qualifier that is no table of the statement means one only if it is its name, in place of its alias.
 func (m *misplaced) meant() (holder, join string) {
+	if m.several {
+		return "", ""
+	}
+	have := slices.DeleteFunc(slices.Clone(m.have), func(c columnOf) bool {
+		if m.own == nil {
+			return !strings.EqualFold(c.ref.Name, m.qualifier)
+		}
+		return c.ref.Query != m.own.Query
+	})
 	switch {
-	case len(m.have) == 1:
-		return m.have[0].alias, ""
-	case len(m.have) > 1 || m.own == nil:
+	case len(have) == 1:
+		return have[0].alias, ""
+	case len(have) > 1 || m.own == nil || m.showsJoined():
 		return "", ""
 	}
 	own, _ := m.schema.Lookup(m.own.Schema, m.own.Name)
 	for _, k := range own.ForeignKeys {
 		to, known := m.schema.Lookup(cmp.Or(k.RefSchema, own.Schema), k.RefTable)
-		if !known || m.reads(to) {
+		if !known || to.Schema != "" || m.reads(to) || m.hasTable(to.Name) {
 			continue
 		}
 		if _, has := to.Column(m.column); !has {
@@ -250,34 +245,53 @@ func (m *misplaced) meant() (holder, join string) {
 	return holder, join
 }
 
-// Words that begin a clause, and those of them that end the tables of a SELECT.
-var (
-	afterFrom = words.Set("WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
-	clauses   = words.Set("SELECT FROM JOIN ON WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW")
-)
+// showsJoined reports whether another joined table changes more than the values of the column: what * stands for, or
+// the rows that an outer join keeps.
+func (m *misplaced) showsJoined() bool {
+	isStar := func(i sqlshape.SelectItem) bool { return i.Star }
+	return joinsOuter(m.statement) || slices.ContainsFunc(m.statement.Selects(), func(q sqlshape.Select) bool {
+		return slices.ContainsFunc(q.Items, isStar)
+	})
+}
 
-// places are the qualifiers of the column in the statement; none where one is in the condition of a join.
-func (m *misplaced) places(tokens []sqltext.Token) (list []sqltext.Token) {
-	clause := ""
-	for i, t := range tokens {
-		if word := strings.ToUpper(t.Text); t.Kind == sqltext.Word && clauses[word] {
-			clause = word
-		}
-		if i+2 >= len(tokens) || !isName(t, m.qualifier) || tokens[i+1].Text != "." || !isName(tokens[i+2], m.column) {
+// joinsOuter reports whether a join keeps rows without a partner.
+func joinsOuter(s *sqltext.Statement) bool { return s.Uses("LEFT") || s.Uses("RIGHT") || s.Uses("FULL") }
+
+// hasTable reports whether the statement calls a table so.
+func (m *misplaced) hasTable(name string) bool {
+	return slices.ContainsFunc(m.tables, func(ref sqlshape.TableRef) bool {
+		return strings.EqualFold(cmp.Or(ref.Alias, ref.Name), name)
+	})
+}
+
+// places are where the statement has the column; none where a condition compares it with another one: such a condition
+// says how tables belong together.
+func (m *misplaced) places() (list []int) {
+	columns := m.statement.Columns()
+	for _, c := range columns {
+		if !strings.EqualFold(c.Qualifier, m.qualifier) || !strings.EqualFold(c.Column, m.column) {
 			continue
 		}
-		if clause == "ON" {
-			return nil
+		for _, cond := range m.statement.Conditions(nil) {
+			within := func(pos int) bool { return !cond.Nested && cond.Pos <= pos && pos < cond.Pos+len(cond.Text) }
+			if within(c.Pos) && slices.ContainsFunc(columns, func(o sqlshape.ColumnRef) bool {
+				return o.Pos != c.Pos && within(o.Pos)
+			}) {
+				return nil
+			}
 		}
-		list = append(list, t)
+		list = append(list, c.Pos)
 	}
 	return list
 }
 
-// endOfTables is where another table can be joined in the SELECT that reads the qualifier's table; end: at the end.
-func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
-	depth, of := 0, -1
-	for _, t := range tokens {
+// Words that end the tables of a SELECT.
+var afterFrom = words.Set("WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT WINDOW OFFSET FETCH FOR")
+
+// endOfTables is where another table can be joined in the SELECT that reads the qualifier's table: behind the last one.
+func (m *misplaced) endOfTables() int {
+	depth, of, end := 0, -1, 0
+	for t := range m.statement.Tokens() {
 		switch {
 		case t.Pos == m.own.Pos:
 			of = depth
@@ -286,20 +300,21 @@ func (m *misplaced) endOfTables(tokens []sqltext.Token, end int) int {
 		case t.Text == ")":
 			depth--
 		}
-		if of >= 0 && (depth < of || depth == of && afterFrom[strings.ToUpper(t.Text)]) {
-			return t.Pos
+		if of >= 0 && (depth < of || depth == of && (t.Text == ";" || afterFrom[strings.ToUpper(t.Text)])) {
+			return end
 		}
+		end = t.Pos + len(t.Text)
 	}
 	return end
 }
 
 // qualified is the statement with the first table of a column that several of its tables have. It is "" where the value
-// depends on which of them is meant: where no join compares all of them, or an outer join leaves the first one empty.
+// depends on which of them is meant: where no join compares all of them, or an outer join leaves one of them empty.
 // Four tables may be compared two by two.
 func (m *misplaced) qualified() string {
 	s := m.statement
 	if len(m.have) < 2 || len(m.have) > 3 || hasAlias(s, m.column) || len(s.Selects()) != 1 ||
-		s.Uses("RIGHT") || s.Uses("FULL") || len(s.Outline().Using) > 0 {
+		joinsOuter(s) || len(s.Outline().Using) > 0 || s.Outline().Natural {
 		return ""
 	}
 	compared := map[string]bool{}
@@ -319,13 +334,16 @@ func (m *misplaced) qualified() string {
 			places = append(places, c.Pos)
 		}
 	}
-	return replaced(s, places, m.column, m.env.Quote(m.have[0].alias)+"."+m.env.Quote(m.have[0].name))
+	return edited(s, renamed(s, places, m.column, m.env.Quote(m.have[0].alias)+"."+m.env.Quote(m.have[0].name)))
 }
 
-// hasAlias reports whether a SELECT gives a name to one of its terms. ORDER BY then means the term, and not a column.
+// hasAlias reports whether a SELECT gives a name of the same words to one of its terms. ORDER BY then means the term,
+// and not a column.
 func hasAlias(s *sqltext.Statement, name string) bool {
 	return slices.ContainsFunc(s.Selects(), func(q sqlshape.Select) bool {
-		return slices.ContainsFunc(q.Items, func(i sqlshape.SelectItem) bool { return strings.EqualFold(i.Alias, name) })
+		return slices.ContainsFunc(q.Items, func(i sqlshape.SelectItem) bool {
+			return i.Alias != "" && wordsOf(i.Alias) == wordsOf(name)
+		})
 	})
 }
 

@@ -47,6 +47,29 @@ func TestMisplacedColumns(t *testing.T) {
 				"JOIN powers ON T2.power_id = powers.id WHERE T1.hero = 'Ajax'"},
 		{why: "at the end of the statement", sql: "SELECT hero_powers.power FROM hero_powers;",
 			want: "SELECT powers.power FROM hero_powers JOIN powers ON hero_powers.power_id = powers.id"},
+		{why: "behind a comment", sql: "SELECT p.hero_id FROM hero_powers p -- all\nWHERE p.power = 'flight'",
+			want: "SELECT p.hero_id FROM hero_powers p JOIN powers ON p.power_id = powers.id -- all\n" +
+				"WHERE powers.power = 'flight'"},
+		{why: "the name of a table in place of its alias", sql: "SELECT heroes.hero FROM heroes AS T1 " +
+			"JOIN hero_powers AS T2 ON T1.id = T2.hero_id",
+			want: "SELECT T1.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id"},
+		{why: "the table is not read, and another one has a column of the name",
+			sql:  "SELECT T3.hero FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id",
+			told: "No table of the statement is T3 with a column hero. The statement has it as T1.hero."},
+		{why: "the table of the outer SELECT has it: all heroes, or none",
+			sql: "SELECT hero FROM heroes h WHERE NOT EXISTS (SELECT 1 FROM hero_powers p WHERE p.hero = h.hero)",
+			told: "p is hero_powers, which has no column hero. The statement has it as h.hero."},
+		{why: "two arms use one alias", sql: "SELECT T1.hero FROM heroes T1 JOIN sides T2 ON T1.side_id = T2.id " +
+			"UNION SELECT T1.hero FROM powers T1 JOIN heroes T2 ON T1.id = T2.id",
+			told: "T1 is powers, which has no column hero. The statement has it as T2.hero."},
+		{why: "WHERE compares the tables", sql: "SELECT a.hero FROM heroes a, sides b WHERE a.side_id = b.side_id",
+			told: "b is sides, which has no column side_id. The statement has it as a.side_id."},
+		{why: "all columns", sql: "SELECT * FROM hero_powers p WHERE p.power = 'flight'",
+			told: "powers has it: add JOIN powers ON p.power_id = powers.id, and write powers.power."},
+		{why: "rows without a partner", sql: "SELECT T1.hero, T2.power FROM heroes T1 LEFT JOIN hero_powers T2 " +
+			"ON T1.id = T2.hero_id",
+			told: "powers has it: add JOIN powers ON T2.power_id = powers.id, and write powers.power."},
+		{why: "another table has the name as its alias", sql: "SELECT powers.power FROM hero_powers powers", told: "powers"},
 		{why: "in a subquery", sql: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p " +
 			"WHERE p.power = 'flight')",
 			want: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p JOIN powers " +
@@ -75,10 +98,11 @@ func TestMisplacedColumns(t *testing.T) {
 			"JOIN marks m ON p.power_id = m.power_id WHERE power_id > 0 ORDER BY power_id",
 			want: "SELECT p.power_id, mark FROM hero_powers p JOIN marks m ON p.power_id = m.power_id WHERE p.power_id > 0 " +
 				"ORDER BY p.power_id"},
-		{why: "the table that a LEFT JOIN keeps", sql: "SELECT count(power_id) AS n FROM hero_powers " +
-			"LEFT JOIN marks ON marks.power_id = hero_powers.power_id",
-			want: "SELECT count(hero_powers.power_id) AS n FROM hero_powers LEFT JOIN marks " +
-				"ON marks.power_id = hero_powers.power_id"},
+		{why: "a LEFT JOIN leaves one of them empty: powers without a mark", sql: "SELECT hero_id FROM hero_powers " +
+			"LEFT JOIN marks ON marks.power_id = hero_powers.power_id WHERE power_id IS NULL",
+			told: "The column power_id needs its table. The statement has it as hero_powers.power_id or marks.power_id."},
+		{why: "NATURAL compares more", sql: "SELECT power_id FROM hero_powers h " +
+			"JOIN marks m ON h.power_id = m.power_id NATURAL JOIN sides", told: "The column power_id needs its table."},
 		{why: "ORDER BY means the alias", sql: "SELECT count(power_id) AS power_id FROM hero_powers p " +
 			"JOIN marks m ON p.power_id = m.power_id GROUP BY m.mark ORDER BY power_id",
 			told: "The column power_id needs its table."},

@@ -1,10 +1,10 @@
 package strategy
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
@@ -19,80 +19,144 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	s, _ = s.Presentable()
 	statement := env.DB.Language().Text.Parse(sql)
 	qualifier, last, _ := cutLast(name, ".")
-	names, places := sameWords(s, statement, qualifier, last)
-	if len(names) != 1 || names[0] == last {
+	names, places := tablesLike(s, statement, last)
+	if len(places) == 0 {
+		names, places = columnsLike(s, statement, qualifier, last)
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 || names[0] == last {
 		return ""
 	}
-	return replaced(statement, places, last, env.Quote(names[0]))
+	return edited(statement, renamed(statement, places, last, env.Quote(names[0])))
 }
 
-// replaced is a statement with another text where a name begins at one of these places. It is "" where none does, and
-// for a text that is cut in a string.
-func replaced(s *sqltext.Statement, places []int, name, by string) string {
-	var b strings.Builder
-	end := 0
+// edit puts a text into the place of some bytes of a statement.
+type edit struct {
+	at, length int
+	by         string
+}
+
+// renamed writes a name anew at those of the places where it stands.
+func renamed(s *sqltext.Statement, places []int, name, by string) (edits []edit) {
+	for t := range s.Tokens() {
+		if slices.Contains(places, t.Pos) && isName(t, name) {
+			edits = append(edits, edit{t.Pos, len(t.Text), by})
+		}
+	}
+	return edits
+}
+
+// edited is a statement with its edits; "" without one, and for a text that is cut in a string.
+func edited(s *sqltext.Statement, edits []edit) string {
 	for t := range s.Tokens() {
 		if t.Kind == sqltext.Unterminated {
 			return ""
 		}
-		if slices.Contains(places, t.Pos) && isName(t, name) {
-			b.WriteString(s.SQL()[end:t.Pos] + by)
-			end = t.Pos + len(t.Text)
-		}
 	}
-	if end == 0 {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
+	var b strings.Builder
+	end := 0
+	for _, e := range edits {
+		b.WriteString(s.SQL()[end:e.at] + e.by)
+		end = e.at + e.length
+	}
+	if b.Len() == 0 {
 		return ""
 	}
 	return b.String() + s.SQL()[end:]
 }
 
-// sameWords are the tables with the words of a name, if the statement reads an unknown table of this name, and where it
-// names this one. Otherwise they are columns of the tables that it reads, or of the one that a qualifier names.
-func sameWords(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string, places []int) {
-	wanted := strings.Join(words.Stems(name), "")
-	add := func(other string) {
-		if wanted != "" && wanted == strings.Join(words.Stems(other), "") {
-			names = append(names, other)
-		}
-	}
-	refs, columns := statement.Tables(), statement.Columns()
+// tablesLike are the tables with the words of a name, in the singular or not, if the statement reads an unknown table
+// of this name, and where it names this one.
+func tablesLike(s *schema.Schema, statement *sqltext.Statement, name string) (names []string, places []int) {
+	refs := statement.Tables()
 	for _, ref := range refs {
 		if _, known := s.Lookup(ref.Schema, ref.Name); !known && ref.Base() && strings.EqualFold(ref.Name, name) {
 			places = append(places, ref.Pos)
 		}
 	}
-	if len(places) > 0 {
-		for _, c := range columns {
-			if strings.EqualFold(c.Qualifier, name) {
-				places = append(places, c.Pos)
-			}
-		}
-		for _, t := range s.Tables {
-			add(t.Name)
-		}
-		return names, places
+	if len(places) == 0 {
+		return nil, nil
 	}
+	for _, c := range statement.Columns() {
+		if strings.EqualFold(c.Qualifier, name) {
+			places = append(places, c.Pos)
+		}
+	}
+	wanted := joined(words.Stems(name))
+	for _, t := range s.Tables {
+		if joined(words.Stems(t.Name)) == wanted {
+			names = append(names, t.Name)
+		}
+	}
+	for _, ref := range refs {
+		if ref.CTE && joined(words.Stems(ref.Name)) == wanted {
+			names = append(names, ref.Name)
+		}
+	}
+	return names, places
+}
 
+// columnsLike are the columns with the words of a name, of the tables in which the statement looks for it, and where it
+// does. A plural has other words: hours may be how long something takes.
+func columnsLike(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string,
+	places []int) {
 	if hasAlias(statement, name) {
 		return nil, nil
 	}
-	for _, ref := range refs {
+	for _, c := range statement.Columns() {
+		switch {
+		case !strings.EqualFold(c.Column, name), qualifier != "" && !strings.EqualFold(c.Qualifier, qualifier):
+			continue
+		case c.Quote == '"' && c.Qualifier == "": // a string, in SQLite
+			continue
+		}
+		tables, place := c.Scope, c.Pos
+		if c.Qualifier != "" {
+			tables, place = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}, c.Pos+len(c.Qualifier)+len(".")
+		}
+		like, exact := columnsOf(s, tables, name)
+		switch {
+		case exact:
+			continue
+		case len(like) == 0:
+			return nil, nil
+		}
+		names, places = append(names, like...), append(places, place)
+	}
+	return names, places
+}
+
+// columnsOf are the columns of tables that have the words of a name; exact: one has the name.
+func columnsOf(s *schema.Schema, tables []sqlshape.TableRef, name string) (like []string, exact bool) {
+	for _, ref := range tables {
 		t, known := s.Lookup(ref.Schema, ref.Name)
-		if !known || qualifier != "" && !strings.EqualFold(cmp.Or(ref.Alias, ref.Name), qualifier) {
+		if !known {
 			continue
 		}
 		for _, c := range t.Columns {
-			add(c.Name)
+			exact = exact || strings.EqualFold(c.Name, name)
+			if wordsOf(c.Name) == wordsOf(name) {
+				like = append(like, c.Name)
+			}
 		}
 	}
-	for _, c := range columns {
-		switch {
-		case c.Qualifier == "":
-			places = append(places, c.Pos)
-		case qualifier == "" || strings.EqualFold(c.Qualifier, qualifier):
-			places = append(places, c.Pos+len(c.Qualifier)+len("."))
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), places
+	return like, exact
 }
+
+// wordsOf are the words of a name without what is between them.
+func wordsOf(name string) string { return joined(words.OfName(name)) }
+
+// joined writes words one behind the other, and two numbers apart: q_1_1 is not q11.
+func joined(list []string) string {
+	var b strings.Builder
+	for i, w := range list {
+		if i > 0 && isNumber(w) && isNumber(list[i-1]) {
+			b.WriteString("_")
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+func isNumber(word string) bool { return '0' <= word[0] && word[0] <= '9' }

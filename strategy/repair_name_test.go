@@ -15,8 +15,9 @@ const kennels = `
 CREATE TABLE Professionals (ProfessionalID INTEGER PRIMARY KEY, first_name TEXT, home_phone TEXT);
 CREATE TABLE Treatments (TreatmentID INTEGER PRIMARY KEY, ProfessionalID INTEGER REFERENCES Professionals(ProfessionalID),
 	treatment TEXT);
-CREATE TABLE phone_call (id INTEGER PRIMARY KEY, home_phone TEXT, HomePhones TEXT);
+CREATE TABLE phone_call (id INTEGER PRIMARY KEY, home_phone TEXT, "Home Phone" TEXT);
 CREATE TABLE phone_calls (id INTEGER PRIMARY KEY);
+CREATE TABLE shifts (id INTEGER PRIMARY KEY, hours INTEGER, q11 TEXT, professional_no INTEGER);
 INSERT INTO Professionals VALUES (1, 'Ada', '1');
 INSERT INTO Treatments VALUES (1, 1, 'walk');`
 
@@ -42,6 +43,21 @@ func TestRespelledNames(t *testing.T) {
 			"SELECT t.TreatmentID FROM Treatments t WHERE t.ProfessionalID IN (SELECT p.ProfessionalID FROM Professionals p)"},
 		{"a text is none", "SELECT first_name FROM professional WHERE first_name <> 'professional' -- professional",
 			"SELECT first_name FROM Professionals WHERE first_name <> 'professional'"},
+		{"a subquery has its own tables", "SELECT first_name FROM Professionals WHERE ProfessionalID NOT IN " +
+			"(SELECT professional_id FROM shifts)", ""},
+		{"both queries have one", "SELECT first_name FROM Professionals WHERE professional_id NOT IN " +
+			"(SELECT professional_id FROM Treatments)",
+			"SELECT first_name FROM Professionals WHERE ProfessionalID NOT IN (SELECT ProfessionalID FROM Treatments)"},
+		{"of the qualifier's table only", "SELECT home_phone FROM phone_call c JOIN Professionals p " +
+			"ON p.HomePhone = c.id", ""},
+		{"a string of SQLite", "SELECT professional_id FROM Professionals WHERE first_name <> \"professional_id\"",
+			"SELECT ProfessionalID FROM Professionals WHERE first_name <> \"professional_id\""},
+		{"the words of an alias", "SELECT first_name, count(*) AS professional_id FROM Professionals GROUP BY first_name " +
+			"ORDER BY professionalId2, ProfessionalIds", ""},
+		{"a plural is another thing", "SELECT hour, count(*) FROM shifts GROUP BY hour", ""},
+		{"numbers apart", "SELECT q_1_1 FROM shifts", ""},
+		{"one number", "SELECT q_11 FROM shifts", "SELECT q11 FROM shifts"},
+		{"the words of a CTE", "WITH pro_fessional AS (SELECT 1 AS n) SELECT n FROM professional, pro_fessional", ""},
 		{"ORDER BY means the alias", "SELECT first_name AS professional_id, max(professional_id) FROM Professionals " +
 			"GROUP BY 1 ORDER BY professional_id", ""},
 		{"two tables have the words", "SELECT id FROM PhoneCall", ""},
