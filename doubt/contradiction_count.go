@@ -16,7 +16,7 @@ var howMany = compile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all
 // counted looks for a count of something else than the things that the question counts: rows of a join, a column
 // without a value in some rows, equal names.
 func (h held) counted() string {
-	nouns := h.countedNouns()
+	nouns, qualified := h.countedNouns()
 	switch {
 	case len(nouns) == 0:
 		return ""
@@ -24,6 +24,9 @@ func (h held) counted() string {
 		return h.addsUp(nouns[0])
 	}
 	of := slices.IndexFunc(h.Schema.Tables, func(t schema.Table) bool { return nouns[0] == nounOf(t.Name) })
+	if slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return slices.Contains(nouns[1:], nounOf(t.Name)) }) {
+		return "" // customer orders
+	}
 	for _, i := range h.places("COUNT", "(") {
 		detail := ""
 		switch {
@@ -32,7 +35,7 @@ func (h held) counted() string {
 		case h.word(i+2) == "*":
 			detail = cmp.Or(h.countsJoin(i, &h.Schema.Tables[of]), h.countsOther(i, &h.Schema.Tables[of]))
 		default:
-			detail = h.countsColumn(i, &h.Schema.Tables[of])
+			detail = h.countsColumn(i, &h.Schema.Tables[of], qualified)
 		}
 		if detail != "" {
 			return detail
@@ -41,23 +44,26 @@ func (h held) counted() string {
 	return ""
 }
 
+// noAdjective are words that may stand before a noun and say nothing about which of its things are counted.
+var noAdjective = words.Set("a an any by each every for from her his in its per that their this with")
+
 // countedNouns are the words that the question counts, as stems: one, or two. An adjective before the noun of a table
-// is left out: "female customers", but not "items customers".
-func (h held) countedNouns() []string {
+// is left out, and qualifies it: "female customers", but not "items customers".
+func (h held) countedNouns() (nouns []string, qualified bool) {
 	m := howMany.FindStringSubmatch(h.Text)
 	if m == nil {
-		return nil
+		return nil, false
 	}
-	nouns := words.Stems(m[1])
+	nouns = words.Stems(m[1])
 	first, _, two := strings.Cut(m[1], " ")
 	isPlural := strings.HasSuffix(first, "s") && !strings.HasSuffix(first, "ss")
 	named := func(noun string) bool {
 		return slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return noun == nounOf(t.Name) })
 	}
-	if two && len(nouns) == 2 && !isPlural && !named(nouns[0]) && named(nouns[1]) {
-		return nouns[1:]
+	if two && len(nouns) == 2 && !isPlural && !noAdjective[nouns[0]] && !named(nouns[0]) && named(nouns[1]) {
+		return nouns[1:], true
 	}
-	return nouns
+	return nouns, false
 }
 
 // addsUp looks for a sum of what the things have in the place of their number: SUM(payload) for the number of trucks.
@@ -91,8 +97,9 @@ func (h held) countsKeys(i int, noun string) string {
 		noun, c.of.Name)
 }
 
-// countsColumn looks at the COUNT of a column, in a question for the number of rows of t.
-func (h held) countsColumn(i int, t *schema.Table) string {
+// countsColumn looks at the COUNT of a column, in a question for the number of rows of t. An adjective of the question
+// may be what a value in the column means: paid_on of settled invoices.
+func (h held) countsColumn(i int, t *schema.Table, qualified bool) string {
 	c := h.columnBehind(h.tokens[i].Pos)
 	if c.of == nil {
 		return ""
@@ -102,7 +109,7 @@ func (h held) countsColumn(i int, t *schema.Table) string {
 		if h.changes(h.lastPart(i+3), h.quoted(t.PrimaryKey[0])) {
 			return tell("The statement counts each %s once, and several %s share one.", c.known.Name, t.Name)
 		}
-	case c.of == t && !isDistinct && !c.known.NotNull && !isKey(t, c.known.Name) && len(h.tables) == 1 &&
+	case c.of == t && !isDistinct && !qualified && !c.known.NotNull && !isKey(t, c.known.Name) && len(h.tables) == 1 &&
 		!slices.ContainsFunc(words.OfName(c.known.Name), h.related):
 		by := map[int]string{i + 2: "*"}
 		for j := i + 3; h.word(j) != ")" && j < len(h.tokens); j++ {
@@ -155,8 +162,8 @@ func (h held) countsOther(i int, t *schema.Table) string {
 	}
 
 	other := h.tables[0]
-	if slices.Contains(h.countedNouns(), nounOf(other.Name)) {
-		return "" // customer orders
+	if nounOf(other.Name) == nounOf(t.Name) {
+		return ""
 	}
 	for _, k := range other.ForeignKeys {
 		if k.RefTable == t.Name && len(k.Columns) == 1 && h.changes(i+2, "DISTINCT "+h.quoted(k.Columns[0])) {

@@ -27,6 +27,10 @@ func TestEcho(t *testing.T) {
 			"the question is to blame"},
 		{"Who lives in Oslo or is called Ada?", "SELECT first_name FROM customers WHERE first_name = 'Ada' OR city = 'Oslo'",
 			false, "others are returned, too"},
+		{"Who lives in Oslo but is not Ada?",
+			"SELECT first_name FROM customers WHERE city = 'Oslo' AND NOT first_name = 'Ada'", false, "all but her"},
+		{"Who are the customers, Ada first?", "SELECT first_name FROM customers ORDER BY first_name = 'Ada' DESC", false,
+			"the order only"},
 	} {
 		if lines := said(tt.question, tt.sql); len(lines) > 0 != tt.contradicted {
 			t.Errorf("%s: %s\n\t%s: %v", tt.reason, tt.question, tt.sql, lines)
@@ -51,6 +55,16 @@ func TestCountedByAnAdjective(t *testing.T) {
 		{"How many private customers have a paid invoice?",
 			"SELECT count(DISTINCT c.customer_no)" + join + " WHERE c.segment = 'private' AND i.state = 'paid'", false,
 			"each once"},
+		{"How many settled invoices are there?", "SELECT count(paid_on) FROM invoices", false,
+			"settled is what a value in paid_on means"},
+		{"How many former customers do we have?", "SELECT count(left_on) FROM customers", false, "the same"},
+		{"How many customers have an e-mail?", "SELECT count(email) FROM customers", false, "the question names it"},
+		{"Show the number of each customer and how many invoices they have.",
+			"SELECT c.customer_no, count(i.customer_no) FROM customers c LEFT JOIN invoices i " +
+				"ON i.customer_no = c.customer_no GROUP BY c.customer_no", false, "each is no adjective"},
+		{"How many customer invoices are paid?", "SELECT count(c.customer_no)" + join + " WHERE i.state = 'paid'", false,
+			"invoices of customers are counted"},
+		{"How many customer invoices are paid?", "SELECT count(*)" + join + " WHERE i.state = 'paid'", false, "the same"},
 		{"How many bills customers paid?", "SELECT count(*)" + join + " WHERE i.state = 'paid'", false,
 			"bills are counted, which no table is named by"},
 		{"How many paid invoices have private customers?",

@@ -455,13 +455,14 @@ var (
 func (h held) echo() string {
 	m := asksThing.FindStringSubmatch(h.Text)
 	if m == nil || namedSo.MatchString(h.Text) || !h.single || h.Star || len(h.GroupBy) > 0 ||
-		h.Statement.Uses("OR") || len(h.Items) == 0 {
+		h.Statement.Uses("OR") || h.Statement.Uses("NOT") || h.Statement.Uses("CASE") || len(h.Items) == 0 {
 		return ""
 	}
 	noun, said := words.Stem(strings.ToLower(m[1])), ""
 	for _, item := range h.Items {
 		i := slices.IndexFunc(h.constant, func(c constant) bool {
-			return c.op == "=" && c.column.known != nil && c.column.writes(item.Text) && h.named(c.text) &&
+			return c.op == "=" && strings.Contains(h.selects[0].Where, c.text) &&
+				c.column.known != nil && c.column.writes(item.Text) && h.named(c.text) &&
 				nounOf(c.column.of.Name) != noun && nounOf(c.column.Column) != noun
 		})
 		if i < 0 {

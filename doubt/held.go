@@ -49,6 +49,9 @@ func newHeld(a answer) held {
 	h.times, h.timeless = timesIn(a.Text)
 	h.stems = stemsOf(a.Text)
 	h.known = append(stemsOf(a.Evidence), h.stems...)
+	if strings.Contains(a.Text, "-") { // an e-mail is an email, too
+		h.known = append(h.known, stemsOf(strings.ReplaceAll(a.Text, "-", ""))...)
+	}
 	for _, ref := range a.Statement.Tables() {
 		if t := a.table(ref); t != nil && !slices.Contains(h.tables, t) {
 			h.tables = append(h.tables, t)
