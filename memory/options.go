@@ -5,8 +5,8 @@ import "github.com/texttosql/texttosql/schema"
 // Options configures the memory of an engine: see texttosql.WithMemory. The zero Options remember nothing
 // after the program ends.
 type Options struct {
-	// Exemplars is a pool of solved questions for strategies that show some in their prompts. PETSQL shows 9.
-	// Consensus, Direct, SelfConsistency and a Prompt show as many as their Shots, none by default.
+	// Exemplars is a pool of solved questions about this database. Prompts show those that are most like the
+	// question: petsql 9, Consensus, Direct, SelfConsistency and a Prompt as many as their Shots, by default 3.
 	//
 	// Linkers also use them, and so does every strategy for a schema over the budget of a prompt. They learn which
 	// tables answer which words, and which tables are read together (linker.Index). Past statements of a log serve

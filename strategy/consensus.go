@@ -29,7 +29,7 @@ import (
 type Consensus struct {
 	Samples       int                       // 0 means 12; WithSamples overrides it
 	Temperature   float64                   // 0 means 0.7; sample 0 is greedy
-	Shots         int                       // few-shot exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
+	Shots         int                       // few-shot exemplars; 0: up to 3
 	Prompts       RotatePrompts             // used in turn, as ReasoningPrompts; nil: the three forms
 	Stop          vote.Stop                 // stops earlier, as vote.AheadBy(3).Every(4); nil: when it is decided
 	MinConfidence float64                   // 0..1; an answer below it is an *AbstainedError; 0: never

@@ -14,7 +14,7 @@ import (
 // It makes one call per question, for a reply of at most 512 tokens. It rejects more than one sample and more than
 // one model. Prompts hold sampled values of the database, unless texttosql.WithoutValues is given.
 type Direct struct {
-	Shots int // few-shot exemplars from Env.Exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
+	Shots int // few-shot exemplars from Env.Exemplars; 0: up to 3
 }
 
 // Validate rejects negative shots and more than one sample.

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ type Prompt struct {
 	Form      schema.Form // how the schema is written; the zero value is DDL
 	Examples  int         // stored values per column; 0: 3; negative: none, not even those that the question names
 	Whole     bool        // use PromptInput.Whole if all its columns fit the budget
-	Shots     int         // few-shot exemplars from Env.Exemplars; 0: up to 3 confirmed ones; negative: none
+	Shots     int         // few-shot exemplars from Env.Exemplars; 0: up to 3; negative: none
 	Reasoning bool        // let the model think before it answers
 	Steps     string      // how to work, behind the question, in whole sentences, such as PlanFirst; "": unspecified
 
@@ -88,8 +89,8 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 	return append(append(messages, turns...), llm.Message{Role: llm.User, Text: section}), nil
 }
 
-// shownConfirmed is how many confirmed answers a Prompt without Shots shows.
-const shownConfirmed = 3
+// defaultShots is how many exemplars a Prompt without Shots shows.
+const defaultShots = 3
 
 // columns counts the columns of all tables.
 func (p Prompt) exemplars(ctx context.Context, env *Env, question string) ([]memory.Exemplar, error) {
@@ -97,17 +98,8 @@ func (p Prompt) exemplars(ctx context.Context, env *Env, question string) ([]mem
 		return nil, ctx.Err()
 	}
 	x := p.Similar
-	if x.K = p.Shots; p.Shots > 0 {
-		return env.Similar(ctx, x, question)
-	}
-	isConfirmed := func(ex memory.Exemplar) bool { return ex.By != "" || ex.At != nil }
-	if !slices.ContainsFunc(env.Exemplars.Pairs, isConfirmed) {
-		return nil, ctx.Err()
-	}
-	x.K = len(env.Exemplars.Pairs)
-	all, err := env.Similar(ctx, x, question)
-	all = slices.DeleteFunc(all, func(ex memory.Exemplar) bool { return !isConfirmed(ex) })
-	return all[:min(len(all), shownConfirmed)], err
+	x.K = cmp.Or(p.Shots, defaultShots)
+	return env.Similar(ctx, x, question)
 }
 
 // sections writes Sections, each with an empty line behind it.

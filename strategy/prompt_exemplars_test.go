@@ -17,7 +17,7 @@ import (
 	"github.com/texttosql/texttosql/strategy"
 )
 
-// TestPromptExemplars: exemplars are those like the question, and what a person confirmed is shown by default.
+// TestPromptExemplars: exemplars are those like the question, by default three.
 func TestPromptExemplars(t *testing.T) {
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	pairs := []memory.Exemplar{
@@ -34,9 +34,11 @@ func TestPromptExemplars(t *testing.T) {
 	}{
 		{"one: the one that is most like it", strategy.Prompt{Shots: 1}, pairs, []string{"live in Norway"}},
 		{"two", strategy.Prompt{Shots: 2}, pairs, []string{"live in Norway", "Where do customers live"}},
-		{"none asked for: the confirmed ones, the nearest first", strategy.Prompt{}, pairs,
-			[]string{"Where do customers live", "total of an order"}},
-		{"nobody confirmed one", strategy.Prompt{}, pairs[:2], nil},
+		{"no number: three", strategy.Prompt{}, pairs,
+			[]string{"live in Norway", "Where do customers live", "total of an order"}},
+		{"fewer than three", strategy.Prompt{}, pairs[:2], []string{"live in Norway", "How many orders are there"}},
+		{"statements of a log teach words only", strategy.Prompt{}, []memory.Exemplar{
+			{Question: "Which customers live in Norway?", SQL: "SELECT name FROM customers", Past: true}}, nil},
 		{"turned off", strategy.Prompt{Shots: -1}, pairs, nil},
 		{"no pool", strategy.Prompt{Shots: 2}, nil, nil},
 	} {
