@@ -25,7 +25,8 @@ import (
 // Result is one answer with all facts about it.
 //
 // SQL is one checked statement that only reads. Without SQL, Confidence is 0. Otherwise it is (the winner's votes +
-// 1) ÷ (all votes + Ballot.Against + 2), reduced by each doubt: see vote.Ballot and its Explain. The JSON form leaves
+// 1) ÷ (all votes + Ballot.Against + 2), reduced by each doubt (see vote.Ballot
+// and its Explain). A second opinion and verified answers of the same form change it too. The JSON form leaves
 // out rows (see MarshalWithRows), and its trace has what WithTraceContent allows. strategy.ReadReport reads the
 // Report of a Result from JSON.
 type Result struct {

@@ -38,8 +38,8 @@ var (
 // the place from 0 is the id. A question that is there twice, as two in BIRD's mini-dev are, counts once: see
 // [Dataset].Repeated. Two different questions with one id are an error.
 //
-// The name of the dataset is the name of the file without "questions_" and without endings. The error is a
-// *[fileerr.Questions].
+// The name of the dataset is the name of the file without "questions_" and without endings. The error names the file
+// and the line.
 func ReadDataset(path string) (*Dataset, error) {
 	s, err := openSource(path)
 	if err != nil {

@@ -14,7 +14,7 @@ type Candidate struct {
 	Model  string `json:"model,omitempty"` // name of the model, if several answer
 
 	Rejected string `json:"rejected,omitempty"` // why the candidate may not vote; "" when it may
-	Reason   string `json:"reason,omitempty"`   // a string, an string or "limit"; "": a check of the caller's
+	Reason   string `json:"reason,omitempty"`   // of an exec error or a reply, or "limit"; "": your own check
 	Writes   bool   `json:"writes,omitempty"`   // rejected because the statement writes or changes state
 	Invalid  bool   `json:"invalid,omitempty"`  // rejected because of a mistake, such as a wrong name
 

@@ -47,8 +47,8 @@ type Majority struct {
 	// it is Laplace's rule of succession, so 5 of 5 votes give less confidence than 77 of 77.
 	Prior float64
 
-	// Missing is the number of planned samples that are not among the candidates because their calls failed. They
-	// count against the confidence.
+	// Missing is the number of planned samples that are not among the candidates because their calls failed. Like
+	// statements that fail, they count against the confidence from the fourth on for each vote.
 	Missing int
 
 	// Calibrate returns the chance of being right for a raw confidence (see Ballot). nil: no change.

@@ -22,6 +22,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/llm/openai"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -93,6 +94,14 @@ func Example_guideMeasure() {
 	// Output: 0.50 of 2 questions, 95 %: 0.00 to 1.00
 }
 
+func Example_guideLocal() {
+	var db *sql.DB
+	local := openai.Client{BaseURL: "http://localhost:11434/v1"}.Model("qwen2.5-coder:7b")
+	engine, err := texttosql.New(db, llm.Chain(local, llm.Limit{Concurrency: 1}.Middleware(), llm.Timeout(5*time.Minute)),
+		texttosql.WithStrategy(strategy.Pipeline{Refine: &strategy.Refine{Executions: 2}}))
+	_, _ = engine, err
+}
+
 func Example_guideBounds() {
 	var db *sql.DB
 	var model llm.Model
@@ -142,7 +151,7 @@ func Example_guideConfidence() {
 
 func Example_confidence() {
 	var answer *texttosql.Result
-	fmt.Println(answer.Confidence, answer.Level, answer.Closing())
+	fmt.Printf("%.3f %s %s\n", answer.Confidence, answer.Level, answer.Closing())
 	// 0.889 agreed All 7 samples agree.
 }
 

@@ -11,10 +11,12 @@ import (
 	"github.com/texttosql/texttosql/llm"
 )
 
-// ownModel asks the server at url, which takes messages and returns {"text": "…"}.
+// ownModel asks the server at url, which returns {"text": "…"}. Without the temperature all samples may be the same
+// reply, and the confidence would mean nothing.
 func ownModel(url string) llm.Model {
 	return llm.Func(func(ctx context.Context, req llm.Request) (llm.Response, error) {
-		body, err := json.Marshal(map[string]any{"messages": req.Messages})
+		body, err := json.Marshal(map[string]any{"messages": req.Messages, "temperature": req.Temperature,
+			"max_tokens": req.MaxTokens, "stop": req.Stop})
 		if err != nil {
 			return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Err: err}
 		}
