@@ -29,7 +29,7 @@ const oddTimeout = 2 * time.Second
 // The check first looks at the text of the statement. If the engine can test whether the result is affected, the
 // check runs that test, within two seconds for all tests. It then reports a finding only if the result is affected.
 //
-// It checks the rows from [RunCheck] and finds nothing without them.
+// It checks the rows from [RunCheck] and finds nothing without them. It runs no test if Language.BillsScans is set.
 type SuspiciousResultCheck struct {
 	EmptyOnly bool // do not look for mistakes that look right
 }
@@ -105,9 +105,10 @@ type suspicion struct {
 	with    string // the WITH in front of the statement; "" for none
 }
 
-// ask runs a statement of this package under the same guard. It returns nil if the engine rejects it or takes too long.
+// ask runs a statement of this package under the same guard. It returns nil if the engine rejects it, takes too long or
+// bills it.
 func (o *suspicion) ask(sql string, rows int) *result.Table {
-	if o.ctx.Err() != nil {
+	if o.ctx.Err() != nil || o.run.db.language.BillsScans {
 		return nil
 	}
 	b := o.run.db.limits.Candidate

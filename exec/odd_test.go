@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/checks"
+	"github.com/texttosql/texttosql/internal/testutil"
 )
 
 // store has a trap of every kind.
@@ -212,6 +214,30 @@ func TestCaution(t *testing.T) {
 }
 
 // A share of whole numbers is 0 to SQLite, and every sample of a model writes it so.
+// billed is SQLite as if each statement were billed by what it reads.
+type billed struct{ sqlite.Dialect }
+
+func (d billed) Language() exec.Language {
+	l := d.Dialect.Language()
+	l.BillsScans = true
+	return l
+}
+
+// TestBilledStatements: where statements have a price, none runs for the sake of a warning.
+func TestBilledStatements(t *testing.T) {
+	pool, _ := open(t, store, exec.Config{})
+	db := testutil.Value(exec.New(pool, billed{}, exec.Config{}))(t)
+	for _, sql := range []string{
+		"SELECT cents / 1000 FROM orders",                    // division
+		"SELECT id FROM orders ORDER BY amount DESC LIMIT 1", // a tie
+	} {
+		checked := testutil.Value(db.Examine(t.Context(), sql, append(exec.DefaultChecks(), exec.ResultWarnings{})...))(t)
+		if len(checked.Findings) > 0 || checked.Table == nil {
+			t.Errorf("%s: %v", sql, checked.Findings)
+		}
+	}
+}
+
 func ExampleSuspiciousResultCheck() {
 	db := openShop(exec.Config{})
 	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{},
