@@ -87,7 +87,7 @@ func (e *Env) Send(ctx context.Context, model int, req llm.Request) (llm.Respons
 func (p *turn) await(ctx context.Context, e *Env, model int, req *llm.Request) error {
 	q := p.queue
 	var keys []string
-	if e.Host.Learners != nil && !e.Host.Learners[model].Answered() {
+	if model < len(e.Host.Learners) && !e.Host.Learners[model].Answered() {
 		keys = append(keys, fmt.Sprint(model))
 	}
 	messages := llm.Request{Messages: req.Messages}

@@ -22,6 +22,7 @@ type misplaced struct {
 	tables            []sqlshape.TableRef // the statement's own
 	own               *sqlshape.TableRef  // the one that the qualifier names; nil: none
 	several           bool                // the qualifier names several, of several SELECTs
+	blind             bool                // the columns of a table beside it are not known
 	have              []columnOf          // those that have the column
 	lacks             string              // says which of them lacks it
 }
@@ -38,58 +39,136 @@ func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 	if s == nil || name == "" {
 		return nil
 	}
-	qualifier, column, qualified := cutLast(name, ".")
 	s, _ = s.Presentable() // the names go into a prompt
-	m := &misplaced{env: env, schema: s, statement: env.DB.Language().Text.Parse(sql), qualifier: qualifier,
-		column: column}
-	m.lacks = "No table of the statement has a column " + column
-	if qualified {
-		m.lacks = "No table of the statement is " + qualifier + " with a column " + column
+	m := &misplaced{env: env, schema: s, statement: env.DB.Language().Text.Parse(sql)}
+	m.qualifier, m.column, _ = cutLast(name, ".")
+	mentions := m.mentions()
+	if len(mentions) == 0 {
+		return nil
 	}
 	m.tables = m.statement.Tables()
+	if m.qualifier == "" {
+		return m.unqualified(mentions)
+	}
+
+	m.lacks = "No table of the statement is " + m.qualifier + " with a column " + m.column
 	for i, ref := range m.tables {
-		alias := cmp.Or(ref.Alias, ref.Name)
-		t, known := s.Lookup(ref.Schema, ref.Name)
-		named := strings.EqualFold(alias, qualifier)
-		switch {
-		case !known && (named || !qualified):
-			return nil
-		case named && strings.EqualFold(alias, t.Name):
-			m.lacks, m.several, m.own = alias+" has no column "+column, m.own != nil, &m.tables[i]
-		case named:
-			m.lacks = alias + " is " + env.Quote(t.Name) + ", which has no column " + column
-			m.several, m.own = m.own != nil, &m.tables[i]
-		case known:
-			if c, has := t.Column(column); has {
-				m.have = append(m.have, columnOf{ref, alias, c.Name})
+		if alias := cmp.Or(ref.Alias, ref.Name); strings.EqualFold(alias, m.qualifier) {
+			t, known := m.table(ref)
+			if !known || has(t, m.column) {
+				return nil
+			}
+			m.lacks, m.several, m.own = alias+" has no column "+m.column, m.own != nil, &m.tables[i]
+			if !strings.EqualFold(alias, t.Name) {
+				m.lacks = alias + " is " + env.Quote(t.Name) + ", which has no column " + m.column
 			}
 		}
 	}
-	if !qualified && len(m.have) > 0 {
-		m.lacks = "The column " + column + " needs its table"
+	m.collect(func(ref sqlshape.TableRef) bool { return m.own == nil || ref.Query == m.own.Query })
+	return m
+}
+
+// mentions are where the statement has the name. Some engines name the column alone: its only qualifier is then meant.
+func (m *misplaced) mentions() (list []sqlshape.ColumnRef) {
+	for _, c := range m.statement.Columns() {
+		if strings.EqualFold(c.Column, m.column) && (m.qualifier == "" || strings.EqualFold(c.Qualifier, m.qualifier)) {
+			list = append(list, c)
+		}
+	}
+	differs := func(c sqlshape.ColumnRef) bool { return !strings.EqualFold(c.Qualifier, list[0].Qualifier) }
+	if m.qualifier == "" && len(list) > 0 && !slices.ContainsFunc(list, differs) {
+		m.qualifier = list[0].Qualifier
+	}
+	return list
+}
+
+// unqualified reads which tables of its SELECT have a column without a qualifier. With several it is ambiguous.
+func (m *misplaced) unqualified(mentions []sqlshape.ColumnRef) *misplaced {
+	m.lacks = "No table of the statement has a column " + m.column
+	m.collect(func(ref sqlshape.TableRef) bool {
+		return slices.ContainsFunc(mentions, func(c sqlshape.ColumnRef) bool {
+			return c.Qualifier == "" && len(c.Scope) > 0 && c.Scope[0].Query == ref.Query
+		})
+	})
+	switch {
+	case m.blind:
+		return nil
+	case len(m.have) > 1:
+		m.lacks = "The column " + m.column + " needs its table"
+	default:
+		m.have = nil
 	}
 	return m
 }
 
+// collect reads which tables have the column, of those that a condition holds for.
+func (m *misplaced) collect(holds func(sqlshape.TableRef) bool) {
+	for _, ref := range m.tables {
+		if !holds(ref) {
+			continue
+		}
+		t, known := m.table(ref)
+		if !known {
+			m.blind = true
+			continue
+		}
+		if c, ok := t.Column(m.column); ok {
+			m.have = append(m.have, columnOf{ref, cmp.Or(ref.Alias, ref.Name), c.Name})
+		}
+	}
+}
+
+// table is the table of the schema that a name in FROM means.
+func (m *misplaced) table(ref sqlshape.TableRef) (t *schema.Table, known bool) {
+	t, known = m.schema.Lookup(ref.Schema, ref.Name)
+	return t, known && ref.Base()
+}
+
+func has(t *schema.Table, column string) bool {
+	_, ok := t.Column(column)
+	return ok
+}
+
+// written is a name as the statement writes it: PostgreSQL has no "T1" where it was called T1.
+func (m *misplaced) written(name string) string {
+	for t := range m.statement.Tokens() {
+		if isName(t, name) {
+			return t.Text
+		}
+	}
+	return m.env.Quote(name)
+}
+
 // hint says which tables have the column: the statement's own, or else those that a foreign key joins with them; "":
-// none.
+// none, and where the column may only have another name.
 func (m *misplaced) hint() string {
 	if m == nil {
 		return ""
 	}
 	var have []string
 	for _, c := range m.have {
-		if name := m.env.Quote(c.alias) + "." + m.env.Quote(c.name); !slices.Contains(have, name) {
+		if name := m.written(c.alias) + "." + m.env.Quote(c.name); !slices.Contains(have, name) {
 			have = append(have, name)
 		}
 	}
 	if len(have) > 0 {
 		return fmt.Sprintf("%s. The statement has it as %s.", m.lacks, strings.Join(have, " or "))
 	}
-	if joins := m.joins(); len(joins) > 0 {
+	if joins := m.joins(); len(joins) > 0 && !m.hasLonger() {
 		return fmt.Sprintf("%s. %s.", m.lacks, strings.Join(joins, ", or "))
 	}
 	return ""
+}
+
+// hasLonger reports whether the qualifier's table has a column that ends in the same words: stu_name for name.
+func (m *misplaced) hasLonger() bool {
+	if m.own == nil {
+		return false
+	}
+	own, _ := m.table(*m.own)
+	return slices.ContainsFunc(own.Columns, func(c schema.Column) bool {
+		return strings.HasSuffix(wordsOf(c.Name), wordsOf(m.column))
+	})
 }
 
 // mostJoins bounds the tables that a repair proposes to join.
@@ -126,7 +205,7 @@ func (m *misplaced) joins() (list []string) {
 // reads reports whether the statement reads a table.
 func (m *misplaced) reads(t *schema.Table) bool {
 	return slices.ContainsFunc(m.tables, func(ref sqlshape.TableRef) bool {
-		own, known := m.schema.Lookup(ref.Schema, ref.Name)
+		own, known := m.table(ref)
 		return known && own == t
 	})
 }
@@ -134,7 +213,7 @@ func (m *misplaced) reads(t *schema.Table) bool {
 // joined writes the join of a table with one of the statement's, whose alias it returns; "": no key joins it.
 func (m *misplaced) joined(t *schema.Table) (join, alias string) {
 	for _, ref := range m.tables {
-		own, known := m.schema.Lookup(ref.Schema, ref.Name)
+		own, known := m.table(ref)
 		if !known {
 			continue
 		}
@@ -170,7 +249,7 @@ func (m *misplaced) condition(own *schema.Table, alias string, other *schema.Tab
 	equal := func(columns, others []string) string {
 		var all []string
 		for i := range columns {
-			ours, theirs := m.env.Quote(alias)+"."+m.env.Quote(columns[i]), m.env.Quote(other.Name)+"."+m.env.Quote(others[i])
+			ours, theirs := m.written(alias)+"."+m.env.Quote(columns[i]), m.env.Quote(other.Name)+"."+m.env.Quote(others[i])
 			all = append(all, ours+" = "+theirs)
 		}
 		return strings.Join(all, " AND ")
@@ -199,7 +278,7 @@ func (m *misplaced) rewritten() string {
 		return m.qualified()
 	}
 	holder, join := m.meant()
-	edits := renamed(m.statement, m.places(), m.qualifier, m.env.Quote(holder))
+	edits := renamed(m.statement, m.places(), m.qualifier, holder)
 	if holder == "" || len(edits) == 0 {
 		return ""
 	}
@@ -209,73 +288,100 @@ func (m *misplaced) rewritten() string {
 	return edited(m.statement, edits)
 }
 
-// meant is the only table that can be meant, by the name that the statement has for it, with the join that it needs. A
-// qualifier that is no table of the statement means one only if it is its name, in place of its alias.
+// meant is the only table that can be meant, as the statement writes its name, with the join that it needs. A qualifier
+// that is no table of the statement means one only if it is its name, in place of its alias.
 func (m *misplaced) meant() (holder, join string) {
-	if m.several {
+	if m.several || m.blind || joinsOuter(m.statement) {
 		return "", ""
 	}
-	have := slices.DeleteFunc(slices.Clone(m.have), func(c columnOf) bool {
-		if m.own == nil {
-			return !strings.EqualFold(c.ref.Name, m.qualifier)
-		}
-		return c.ref.Query != m.own.Query
-	})
+	if m.own == nil {
+		m.have = slices.DeleteFunc(m.have, func(c columnOf) bool { return !strings.EqualFold(c.ref.Name, m.qualifier) })
+	} else if m.hasLonger() || m.isJoinedTwice() {
+		return "", ""
+	}
 	switch {
-	case len(have) == 1:
-		return have[0].alias, ""
-	case len(have) > 1 || m.own == nil || m.showsJoined():
+	case len(m.have) == 1:
+		return m.written(m.have[0].alias), ""
+	case len(m.have) > 1 || m.own == nil:
 		return "", ""
 	}
-	own, _ := m.schema.Lookup(m.own.Schema, m.own.Name)
+	own, _ := m.table(*m.own)
 	for _, k := range own.ForeignKeys {
 		to, known := m.schema.Lookup(cmp.Or(k.RefSchema, own.Schema), k.RefTable)
-		if !known || to.Schema != "" || m.reads(to) || m.hasTable(to.Name) {
+		if !known || !has(to, m.column) || m.reads(to) {
 			continue
 		}
-		if _, has := to.Column(m.column); !has {
-			continue
-		}
-		if holder != "" {
+		if holder != "" || m.isChangedBy(to, own, k) {
 			return "", ""
 		}
-		holder = to.Name
-		join = " JOIN " + m.env.Quote(to.Name) + " ON " + m.condition(own, cmp.Or(m.own.Alias, m.own.Name), to)
+		holder = m.env.Quote(to.Name)
+		join = " JOIN " + holder + " ON " + m.condition(own, cmp.Or(m.own.Alias, m.own.Name), to)
 	}
 	return holder, join
 }
 
-// showsJoined reports whether another joined table changes more than the values of the column: what * stands for, or
-// the rows that an outer join keeps.
-func (m *misplaced) showsJoined() bool {
-	isStar := func(i sqlshape.SelectItem) bool { return i.Star }
-	return joinsOuter(m.statement) || slices.ContainsFunc(m.statement.Selects(), func(q sqlshape.Select) bool {
-		return slices.ContainsFunc(q.Items, isStar)
+// isJoinedTwice reports whether the SELECT reads the qualifier's table a second time.
+func (m *misplaced) isJoinedTwice() bool {
+	own, _ := m.table(*m.own)
+	return slices.ContainsFunc(m.tables, func(ref sqlshape.TableRef) bool {
+		t, known := m.table(ref)
+		return known && t == own && ref.Query == m.own.Query && ref.Pos != m.own.Pos
 	})
+}
+
+// isChangedBy reports whether joining another table by a key may change more than the values of the column: what * or a
+// name stands for, and rows without a partner that the statement asks for.
+func (m *misplaced) isChangedBy(to, own *schema.Table, k schema.ForeignKey) bool {
+	s := m.statement
+	isStar := func(i sqlshape.SelectItem) bool { return i.Star }
+	var around sqlshape.Select // the innermost one
+	for _, q := range s.Selects() {
+		if q.Has(m.own.Pos) {
+			around = q
+		}
+	}
+	mayLack := slices.ContainsFunc(k.Columns, func(name string) bool {
+		c, has := own.Column(name)
+		return !has || !c.NotNull
+	})
+	asksForRest := s.Outline().IsNull || s.Uses("OR") || slices.ContainsFunc(s.Outline().Functions, forNull)
+	return to.Schema != "" || mayLack && asksForRest ||
+		slices.ContainsFunc(m.tables, func(ref sqlshape.TableRef) bool {
+			return strings.EqualFold(cmp.Or(ref.Alias, ref.Name), to.Name)
+		}) ||
+		slices.ContainsFunc(s.Selects(), func(q sqlshape.Select) bool { return slices.ContainsFunc(q.Items, isStar) }) ||
+		slices.ContainsFunc(s.Columns(), func(c sqlshape.ColumnRef) bool {
+			return c.Qualifier == "" && has(to, c.Column) && around.Has(c.Pos)
+		})
+}
+
+// forNull reports whether a function gives a value for NULL.
+func forNull(function string) bool {
+	return function == "COALESCE" || function == "IFNULL" || function == "NVL"
 }
 
 // joinsOuter reports whether a join keeps rows without a partner.
-func joinsOuter(s *sqltext.Statement) bool { return s.Uses("LEFT") || s.Uses("RIGHT") || s.Uses("FULL") }
-
-// hasTable reports whether the statement calls a table so.
-func (m *misplaced) hasTable(name string) bool {
-	return slices.ContainsFunc(m.tables, func(ref sqlshape.TableRef) bool {
-		return strings.EqualFold(cmp.Or(ref.Alias, ref.Name), name)
-	})
+func joinsOuter(s *sqltext.Statement) bool {
+	return s.Uses("LEFT") || s.Uses("RIGHT") || s.Uses("FULL")
 }
 
-// places are where the statement has the column; none where a condition compares it with another one: such a condition
-// says how tables belong together.
+// places are where the statement has the column in the SELECT of its table; none where a condition compares it with
+// another one: such a condition says how tables belong together.
 func (m *misplaced) places() (list []int) {
 	columns := m.statement.Columns()
+	isOther := func(o sqlshape.ColumnRef) bool {
+		return !strings.EqualFold(o.Qualifier, m.qualifier) || !strings.EqualFold(o.Column, m.column)
+	}
 	for _, c := range columns {
-		if !strings.EqualFold(c.Qualifier, m.qualifier) || !strings.EqualFold(c.Column, m.column) {
+		if isOther(c) || m.own != nil && !slices.ContainsFunc(c.Scope, func(ref sqlshape.TableRef) bool {
+			return ref.Pos == m.own.Pos
+		}) {
 			continue
 		}
 		for _, cond := range m.statement.Conditions(nil) {
 			within := func(pos int) bool { return !cond.Nested && cond.Pos <= pos && pos < cond.Pos+len(cond.Text) }
-			if within(c.Pos) && slices.ContainsFunc(columns, func(o sqlshape.ColumnRef) bool {
-				return o.Pos != c.Pos && within(o.Pos)
+			if m.own != nil && within(c.Pos) && slices.ContainsFunc(columns, func(o sqlshape.ColumnRef) bool {
+				return isOther(o) && within(o.Pos)
 			}) {
 				return nil
 			}
@@ -290,8 +396,9 @@ var afterFrom = words.Set("WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT
 
 // endOfTables is where another table can be joined in the SELECT that reads the qualifier's table: behind the last one.
 func (m *misplaced) endOfTables() int {
-	depth, of, end := 0, -1, 0
+	depth, of, end, before := 0, -1, 0, ""
 	for t := range m.statement.Tokens() {
+		isClause := before != "." && (t.Text == ";" || afterFrom[strings.ToUpper(t.Text)])
 		switch {
 		case t.Pos == m.own.Pos:
 			of = depth
@@ -300,10 +407,10 @@ func (m *misplaced) endOfTables() int {
 		case t.Text == ")":
 			depth--
 		}
-		if of >= 0 && (depth < of || depth == of && (t.Text == ";" || afterFrom[strings.ToUpper(t.Text)])) {
+		if of >= 0 && (depth < of || depth == of && isClause) {
 			return end
 		}
-		end = t.Pos + len(t.Text)
+		end, before = t.Pos+len(t.Text), t.Text
 	}
 	return end
 }
@@ -334,7 +441,7 @@ func (m *misplaced) qualified() string {
 			places = append(places, c.Pos)
 		}
 	}
-	return edited(s, renamed(s, places, m.column, m.env.Quote(m.have[0].alias)+"."+m.env.Quote(m.have[0].name)))
+	return edited(s, renamed(s, places, m.column, m.written(m.have[0].alias)+"."+m.env.Quote(m.have[0].name)))
 }
 
 // hasAlias reports whether a SELECT gives a name of the same words to one of its terms. ORDER BY then means the term,

@@ -58,10 +58,10 @@ func TestMisplacedColumns(t *testing.T) {
 			told: "No table of the statement is T3 with a column hero. The statement has it as T1.hero."},
 		{why: "the table of the outer SELECT has it: all heroes, or none",
 			sql: "SELECT hero FROM heroes h WHERE NOT EXISTS (SELECT 1 FROM hero_powers p WHERE p.hero = h.hero)",
-			told: "p is hero_powers, which has no column hero. The statement has it as h.hero."},
+			told: "Existing names that are close: heroes.hero"},
 		{why: "two arms use one alias", sql: "SELECT T1.hero FROM heroes T1 JOIN sides T2 ON T1.side_id = T2.id " +
 			"UNION SELECT T1.hero FROM powers T1 JOIN heroes T2 ON T1.id = T2.id",
-			told: "T1 is powers, which has no column hero. The statement has it as T2.hero."},
+			told: "Existing names that are close: heroes.hero"},
 		{why: "WHERE compares the tables", sql: "SELECT a.hero FROM heroes a, sides b WHERE a.side_id = b.side_id",
 			told: "b is sides, which has no column side_id. The statement has it as a.side_id."},
 		{why: "all columns", sql: "SELECT * FROM hero_powers p WHERE p.power = 'flight'",
@@ -70,6 +70,33 @@ func TestMisplacedColumns(t *testing.T) {
 			"ON T1.id = T2.hero_id",
 			told: "powers has it: add JOIN powers ON T2.power_id = powers.id, and write powers.power."},
 		{why: "another table has the name as its alias", sql: "SELECT powers.power FROM hero_powers powers", told: "powers"},
+		{why: "a LEFT JOIN's empty side: heroes without a power", sql: "SELECT T1.hero FROM heroes T1 " +
+			"LEFT JOIN hero_powers T2 ON T1.id = T2.hero_id WHERE T2.id IS NULL",
+			told: "T2 is hero_powers, which has no column id. The statement has it as T1.id."},
+		{why: "the table has the column under a longer name", sql: "SELECT p.id FROM hero_powers p JOIN heroes h " +
+			"ON h.id = p.hero_id", told: "p is hero_powers, which has no column id. The statement has it as h.id."},
+		{why: "another copy of the table has the join", sql: "SELECT a.hero_id FROM hero_powers a JOIN hero_powers b " +
+			"ON a.hero_id = b.hero_id WHERE a.power = 'flight' AND b.power = 'speed'",
+			told: "a is hero_powers, which has no column power. powers has it:"},
+		{why: "a CTE may have it", sql: "WITH x AS (SELECT hero_id, 1 AS power FROM hero_powers) SELECT p.power " +
+			"FROM hero_powers p JOIN x ON x.hero_id = p.hero_id", told: "p is hero_powers, which has no column power."},
+		{why: "the joined table has a name of the outer SELECT", sql: "SELECT hero FROM heroes WHERE EXISTS " +
+			"(SELECT 1 FROM hero_powers p WHERE p.power = 'flight' AND p.hero_id = id)",
+			told: "p is hero_powers, which has no column power. powers has it:"},
+		{why: "heroes without a side", sql: "SELECT h.hero FROM heroes h WHERE h.side IS NULL",
+			told: "h is heroes, which has no column side. sides has it:"},
+		{why: "an alias of another SELECT", sql: "SELECT h.id FROM sides s WHERE EXISTS (SELECT 1 FROM heroes h " +
+			"JOIN sides s ON h.side_id = s.id)", told: "Existing names that are close:"},
+		{why: "one of two values", sql: "SELECT p.hero_id FROM hero_powers p JOIN powers w ON w.id = p.power_id " +
+			"WHERE p.power = 'flight' OR p.power = 'speed'",
+			want: "SELECT p.hero_id FROM hero_powers p JOIN powers w ON w.id = p.power_id WHERE w.power = 'flight' " +
+				"OR w.power = 'speed'"},
+		{why: "the name of a table in a condition of the join", sql: "SELECT T1.hero FROM heroes AS T1 " +
+			"JOIN hero_powers AS T2 ON heroes.id = T2.hero_id",
+			want: "SELECT T1.hero FROM heroes AS T1 JOIN hero_powers AS T2 ON T1.id = T2.hero_id"},
+		{why: "a name that is a word of a clause", sql: "SELECT 1 FROM hero_powers \"offset\" JOIN heroes h " +
+			"ON 1=offset.power", told: "powers has it"},
+		{why: "a function that is not there", sql: "SELECT HERO(hero) FROM heroes", told: "no such function: HERO"},
 		{why: "in a subquery", sql: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p " +
 			"WHERE p.power = 'flight')",
 			want: "SELECT hero FROM heroes WHERE id IN (SELECT p.hero_id FROM hero_powers p JOIN powers " +

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	qualifier, last, _ := cutLast(name, ".")
 	names, places := tablesLike(s, statement, last)
 	if len(places) == 0 {
-		names, places = columnsLike(s, statement, qualifier, last)
+		names, places = columnsLike(env, s, statement, qualifier, last)
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 || names[0] == last {
@@ -46,6 +47,23 @@ func renamed(s *sqltext.Statement, places []int, name, by string) (edits []edit)
 	return edits
 }
 
+// lastPart is where the last part of the name at a place begins: t."id" has two.
+func lastPart(s *sqltext.Statement, pos int) int {
+	begun := false
+	for t := range s.Tokens() {
+		switch {
+		case t.Pos < pos:
+		case t.Text == ".":
+			begun = false
+		case begun:
+			return pos
+		default:
+			pos, begun = t.Pos, true
+		}
+	}
+	return pos
+}
+
 // edited is a statement with its edits; "" without one, and for a text that is cut in a string.
 func edited(s *sqltext.Statement, edits []edit) string {
 	for t := range s.Tokens() {
@@ -57,6 +75,9 @@ func edited(s *sqltext.Statement, edits []edit) string {
 	var b strings.Builder
 	end := 0
 	for _, e := range edits {
+		if e.at < end {
+			return ""
+		}
 		b.WriteString(s.SQL()[end:e.at] + e.by)
 		end = e.at + e.length
 	}
@@ -72,7 +93,7 @@ func tablesLike(s *schema.Schema, statement *sqltext.Statement, name string) (na
 	refs := statement.Tables()
 	for _, ref := range refs {
 		if _, known := s.Lookup(ref.Schema, ref.Name); !known && ref.Base() && strings.EqualFold(ref.Name, name) {
-			places = append(places, ref.Pos)
+			places = append(places, lastPart(statement, ref.Pos))
 		}
 	}
 	if len(places) == 0 {
@@ -83,7 +104,7 @@ func tablesLike(s *schema.Schema, statement *sqltext.Statement, name string) (na
 			places = append(places, c.Pos)
 		}
 	}
-	wanted := joined(words.Stems(name))
+	wanted := cmp.Or(joined(words.Stems(name)), name)
 	for _, t := range s.Tables {
 		if joined(words.Stems(t.Name)) == wanted {
 			names = append(names, t.Name)
@@ -99,21 +120,22 @@ func tablesLike(s *schema.Schema, statement *sqltext.Statement, name string) (na
 
 // columnsLike are the columns with the words of a name, of the tables in which the statement looks for it, and where it
 // does. A plural has other words: hours may be how long something takes.
-func columnsLike(s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string,
+func columnsLike(env *Env, s *schema.Schema, statement *sqltext.Statement, qualifier, name string) (names []string,
 	places []int) {
-	if hasAlias(statement, name) {
+	refs := statement.Tables()
+	if hasAlias(statement, name) || slices.ContainsFunc(refs, func(ref sqlshape.TableRef) bool { return !ref.Base() }) {
 		return nil, nil
 	}
 	for _, c := range statement.Columns() {
 		switch {
 		case !strings.EqualFold(c.Column, name), qualifier != "" && !strings.EqualFold(c.Qualifier, qualifier):
 			continue
-		case c.Quote == '"' && c.Qualifier == "": // a string, in SQLite
+		case c.Quote == '"' && c.Qualifier == "" && env.DB.Language().Backticks: // perhaps a string
 			continue
 		}
 		tables, place := c.Scope, c.Pos
 		if c.Qualifier != "" {
-			tables, place = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}, c.Pos+len(c.Qualifier)+len(".")
+			tables, place = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}, lastPart(statement, c.Pos)
 		}
 		like, exact := columnsOf(s, tables, name)
 		switch {
@@ -145,7 +167,7 @@ func columnsOf(s *schema.Schema, tables []sqlshape.TableRef, name string) (like 
 }
 
 // wordsOf are the words of a name without what is between them.
-func wordsOf(name string) string { return joined(words.OfName(name)) }
+func wordsOf(name string) string { return cmp.Or(joined(words.OfName(name)), name) }
 
 // joined writes words one behind the other, and two numbers apart: q_1_1 is not q11.
 func joined(list []string) string {

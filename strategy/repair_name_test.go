@@ -55,6 +55,8 @@ func TestRespelledNames(t *testing.T) {
 		{"the words of an alias", "SELECT first_name, count(*) AS professional_id FROM Professionals GROUP BY first_name " +
 			"ORDER BY professionalId2, ProfessionalIds", ""},
 		{"a plural is another thing", "SELECT hour, count(*) FROM shifts GROUP BY hour", ""},
+		{"in quotes behind a qualifier", "SELECT t . \"treatment_id\" FROM Treatments t",
+			"SELECT t . TreatmentID FROM Treatments t"},
 		{"numbers apart", "SELECT q_1_1 FROM shifts", ""},
 		{"one number", "SELECT q_11 FROM shifts", "SELECT q11 FROM shifts"},
 		{"the words of a CTE", "WITH pro_fessional AS (SELECT 1 AS n) SELECT n FROM professional, pro_fessional", ""},
