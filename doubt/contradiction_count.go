@@ -18,7 +18,7 @@ var howMany = compile(`(?i)\b(?:how many|number of|count of)\s+(?:(?:the|our|all
 func (h held) counted() string {
 	nouns, qualified := h.countedNouns()
 	switch {
-	case len(nouns) == 0:
+	case len(nouns) == 0 || len(howMany.FindAllString(h.Text, 2)) > 1:
 		return ""
 	case !slices.Contains(h.Aggregates, "COUNT"):
 		return h.addsUp(nouns[0])
@@ -47,23 +47,38 @@ func (h held) counted() string {
 // noAdjective are words that may stand before a noun and say nothing about which of its things are counted.
 var noAdjective = words.Set("a an any by each every for from her his in its per that their this with")
 
+// plainCount is what follows the noun in a question for all of its things.
+var plainCount = compile(`(?i)^\s*(?:(?:are|is|do|does|have|has|we|us|you|they|there|exist|exists|in|on|total|all|the|our|
+	database|overall|altogether|now|currently)\b\s*)*[?.!]*\s*$`)
+
 // countedNouns are the words that the question counts, as stems: one, or two. An adjective before the noun of a table
-// is left out, and qualifies it: "female customers", but not "items customers".
+// is left out: "female customers", but not "items customers". qualified: words say which of the things are counted, and
+// no condition of the statement does.
 func (h held) countedNouns() (nouns []string, qualified bool) {
-	m := howMany.FindStringSubmatch(h.Text)
+	m := howMany.FindStringSubmatchIndex(h.Text)
 	if m == nil {
 		return nil, false
 	}
-	nouns = words.Stems(m[1])
-	first, _, two := strings.Cut(m[1], " ")
+	counted, rest := h.Text[m[2]:m[3]], h.Text[m[3]:]
+	nouns = words.Stems(counted)
+	first, second, two := strings.Cut(counted, " ")
 	isPlural := strings.HasSuffix(first, "s") && !strings.HasSuffix(first, "ss")
 	named := func(noun string) bool {
 		return slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return noun == nounOf(t.Name) })
 	}
-	if two && len(nouns) == 2 && !isPlural && !noAdjective[nouns[0]] && !named(nouns[0]) && named(nouns[1]) {
-		return nouns[1:], true
+	everything := len(h.selects) > 0 && h.selects[0].Where == ""
+	switch {
+	case !two || len(nouns) != 2:
+		return nouns, everything && !plainCount.MatchString(rest)
+	case isPlural: // what they do, behind them
+		qualified = everything && !plainCount.MatchString(second+rest)
+		if !strings.HasSuffix(second, "s") {
+			nouns = nouns[:1]
+		}
+	case !noAdjective[nouns[0]] && !named(nouns[0]) && named(nouns[1]):
+		return nouns[1:], everything
 	}
-	return nouns, false
+	return nouns, qualified
 }
 
 // addsUp looks for a sum of what the things have in the place of their number: SUM(payload) for the number of trucks.

@@ -33,7 +33,7 @@ func (h held) pattern() string {
 		like := (c.op == "LIKE" || c.op == "ILIKE") && !strings.ContainsAny(inner, "%_")
 		want := strings.Replace(mold, "_", inner, 1)
 		if like && c.text != want && !c.column.ofTime() && h.hasPhrase(strings.ToLower(inner)) &&
-			h.changes(c.at, literal(want)) {
+			h.changes(c.at, h.literal(want)) {
 			return tell("The question says %s %s, the statement looks for %s.", word, inner, c.text)
 		}
 	}

@@ -163,7 +163,7 @@ func (h held) code() string {
 				continue
 			}
 			t := h.run("SELECT %s FROM %s WHERE %s = %s", h.quoted(names.PrimaryKey[0]), h.quotedTable(names),
-				h.quoted(v.Column), literal(v.Value))
+				h.quoted(v.Column), h.literal(v.Value))
 			if key := fmt.Sprint(valueOf(t)); valueOf(t) != nil && !h.writesConstant(key) && !strings.EqualFold(key, c.text) {
 				return tell("The question says %s, which is %s; the statement says %s.", v.Value, key, c.text)
 			}

@@ -201,10 +201,11 @@ func (h held) text() string {
 			!h.Statement.Uses("ESCAPE"):
 			return tell("The _ of %q stands for any letter in the pattern of the statement.", inner)
 		case c.op == "LIKE" && c.text != inner && !strings.ContainsAny(inner, "%_") && !h.asks(called) && h.Language != "":
-			name, exact := h.quoted(column), literal(inner)
+			name, exact := h.quoted(column), h.literal(inner)
 			from := h.quotedTable(c.column.of) + " WHERE "
 			if h.some("SELECT 1 FROM %s lower(%s) = lower(%s) LIMIT 1", from, name, exact) &&
-				h.some("SELECT 1 FROM %s %s LIKE %s AND lower(%[2]s) <> lower(%[4]s) LIMIT 1", from, name, literal(c.text), exact) {
+				h.some("SELECT 1 FROM %s %s LIKE %s AND lower(%[2]s) <> lower(%[4]s) LIMIT 1", from, name,
+					h.literal(c.text), exact) {
 				return tell("The question says %s, the pattern of the statement matches other values of %s, too.", inner, column)
 			}
 		}
@@ -233,7 +234,13 @@ func sameLetters(a, b string) bool {
 	})
 }
 
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+// literal writes a text as the database reads it.
+func (h held) literal(text string) string {
+	if h.Statement.Dialect().Backslash {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
 
 // months looks for months of several years in one row.
 func (h held) months() string {

@@ -451,17 +451,24 @@ var (
 	namedSo = compile(`(?i)\b(?:called|named|titled|whose name)\b`)
 )
 
+// isCondition reports whether a place lies in a condition, as that of an order does not.
+func (h held) isCondition(pos int) bool {
+	return slices.ContainsFunc(h.Statement.Conditions(nil), func(c sqlshape.Condition) bool {
+		return c.Pos <= pos && pos < c.Pos+len(c.Text)
+	})
+}
+
 // echo looks for a statement that returns nothing but constants of its own conditions.
 func (h held) echo() string {
 	m := asksThing.FindStringSubmatch(h.Text)
 	if m == nil || namedSo.MatchString(h.Text) || !h.single || h.Star || len(h.GroupBy) > 0 ||
-		h.Statement.Uses("OR") || h.Statement.Uses("NOT") || h.Statement.Uses("CASE") || len(h.Items) == 0 {
+		h.Statement.Uses("OR") || h.leavesOut() != "" || h.Statement.Uses("CASE") || len(h.Items) == 0 {
 		return ""
 	}
 	noun, said := words.Stem(strings.ToLower(m[1])), ""
 	for _, item := range h.Items {
 		i := slices.IndexFunc(h.constant, func(c constant) bool {
-			return c.op == "=" && strings.Contains(h.selects[0].Where, c.text) &&
+			return c.op == "=" && h.isCondition(h.tokens[c.at].Pos) &&
 				c.column.known != nil && c.column.writes(item.Text) && h.named(c.text) &&
 				nounOf(c.column.of.Name) != noun && nounOf(c.column.Column) != noun
 		})

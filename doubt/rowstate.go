@@ -133,7 +133,7 @@ func (h held) flaggedRows(c mention) (s rowState) {
 		return s
 	}
 	p, with := profileOf(c.known), "have "+c.Column+" set"
-	takes, leaves, flag := flagValues(p)
+	takes, leaves, flag := h.flagValues(p)
 	switch gone := goneWords[mark]; {
 	case !flag && gone && p.Nulls > 0:
 		return rowState{h.quoted(c.Column) + " IS NULL", with}
@@ -158,7 +158,7 @@ func (h held) goneValues(p *schema.Profile) (literals, texts []string) {
 		text, _ := v.Value.(string)
 		plain := strings.ToLower(strings.TrimSpace(text))
 		if goneWords[plain] && (money || !lostWords[plain]) {
-			literals, texts = append(literals, literal(text)), append(texts, plain)
+			literals, texts = append(literals, h.literal(text)), append(texts, plain)
 		}
 	}
 	if len(literals) == len(p.Top) {
@@ -168,9 +168,9 @@ func (h held) goneValues(p *schema.Profile) (literals, texts []string) {
 }
 
 // flagValues parts the values of a column of truth values, as literals.
-func flagValues(p *schema.Profile) (takes, leaves []string, flag bool) {
+func (h held) flagValues(p *schema.Profile) (takes, leaves []string, flag bool) {
 	for _, v := range p.Top {
-		text := literalOf(v.Value)
+		text := h.literalOf(v.Value)
 		switch plain := strings.ToLower(strings.Trim(text, "'")); {
 		case yes[plain]:
 			takes = append(takes, text)
@@ -184,9 +184,9 @@ func flagValues(p *schema.Profile) (takes, leaves []string, flag bool) {
 }
 
 // literalOf is a stored value in a statement.
-func literalOf(v any) string {
+func (h held) literalOf(v any) string {
 	if text, ok := v.(string); ok {
-		return literal(text)
+		return h.literal(text)
 	}
 	return fmt.Sprint(v)
 }
@@ -210,7 +210,7 @@ func (h held) oldRows(c mention) (s rowState) {
 	case p.Nulls > 0:
 		return rowState{h.quoted(c.Column) + " IS NULL", what}
 	case strings.HasPrefix(last, "9999-") && p.Distinct > 1:
-		return rowState{h.quoted(c.Column) + " = " + literal(last), what}
+		return rowState{h.quoted(c.Column) + " = " + h.literal(last), what}
 	}
 	return s
 }
@@ -238,7 +238,7 @@ func (h held) totals(c mention) (s rowState) {
 	}
 	for _, v := range profileOf(c.known).Top {
 		if text, _ := v.Value.(string); totalTexts[strings.ToLower(text)] {
-			return rowState{h.notAmong(c, []string{literal(text)}), "are totals, where " + c.Column + " is " + text}
+			return rowState{h.notAmong(c, []string{h.literal(text)}), "are totals, where " + c.Column + " is " + text}
 		}
 	}
 	return s
@@ -270,7 +270,7 @@ func (h held) placeholders(c mention) (s rowState) {
 	var odd []string
 	for _, v := range []any{profileOf(c.known).Min, profileOf(c.known).Max} {
 		if isPlaceholder(v, profileOf(c.known)) {
-			odd = append(odd, literalOf(v))
+			odd = append(odd, h.literalOf(v))
 		}
 	}
 	if len(odd) == 0 || h.settled(mention{}, odd...) {
@@ -324,7 +324,7 @@ func (h held) currencies(c mention) (s rowState) {
 		return s
 	}
 	if text, ok := p.Top[0].Value.(string); ok {
-		return rowState{h.quoted(c.Column) + " = " + literal(text), "are not in " + text}
+		return rowState{h.quoted(c.Column) + " = " + h.literal(text), "are not in " + text}
 	}
 	return s
 }
