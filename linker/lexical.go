@@ -67,7 +67,7 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept",
 			most, len(all)))
 		trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
-		all = all[:most]
+		all = all[:min(most, len(all))]
 	}
 	order := all
 	if !l.Fill && found > 0 {

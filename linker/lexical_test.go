@@ -289,6 +289,17 @@ func TestLexicalValues(t *testing.T) {
 	golden.Equal(t, want, got.Tables[0].Values, "values")
 }
 
+// TestLexicalWithoutAMatch: no word matches a table, and more are wanted than there are.
+func TestLexicalWithoutAMatch(t *testing.T) {
+	s := tables()
+	for i := range 50 {
+		s.Tables = append(s.Tables, tables([]string{fmt.Sprintf("warehouse%c", 'a'+i), "stock"}).Tables...)
+	}
+	got := testutil.Value(linker.Lexical{Tables: 60}.Link(t.Context(), linker.Input{Question: "Wer wohnt dort?",
+		Schema: s}))(t)
+	golden.Equal(t, 50, len(got.Tables), "all tables")
+}
+
 func TestLexicalEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
