@@ -91,7 +91,7 @@ func TestForFailsClosed(t *testing.T) {
 	}
 	narrow := testutil.Value(view.For(nil,
 		&exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "b > 1"}}))(t)
-	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "(a = :x) AND (b > 1)"},
+	want := exec.Policy{DenyTables: []string{"u"}, Rows: map[string]string{"t": "a = :x\n;\nb > 1"},
 		Shared: []string{"u"}}
 	if diff := cmp.Diff(want, narrow.Policy()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

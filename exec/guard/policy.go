@@ -190,7 +190,8 @@ func (p Policy) Narrow(n Policy) (Policy, error) {
 
 // And returns the policy under which a statement may read only what both p and q allow. It denies what either denies,
 // and both rules of a table apply. AllowTables, AllowFunctions and Reveal have the entries that both name, or the
-// entries of one policy if the other has none. If both have Rows or Shared, a table must be in both.
+// entries of one policy if the other has none. If both have Rows or Shared, a table must be in both. Two rules of a
+// table have a line ";" between them, and exec.New rejects them unless each is a rule alone.
 func (p Policy) And(q Policy) Policy {
 	out := Policy{
 		DenyTables: union(p.DenyTables, q.DenyTables), DenyColumns: union(p.DenyColumns, q.DenyColumns),
@@ -211,7 +212,7 @@ func (p Policy) And(q Policy) Policy {
 				out.Rows = map[string]string{}
 			}
 			if old, ok := out.Rows[table]; ok && old != rule {
-				rule = "(" + old + ") AND (" + rule + ")"
+				rule = old + ruleBreak + rule
 			}
 			out.Rows[table] = rule
 		}
@@ -304,7 +305,7 @@ func (p Policy) narrowRows(more map[string]string) (map[string]string, error) {
 			rows = map[string]string{}
 		}
 		if old, ok := p.Rows[table]; ok {
-			rule = "(" + old + ") AND (" + rule + ")"
+			rule = old + ruleBreak + rule
 		}
 		rows[table] = rule
 	}

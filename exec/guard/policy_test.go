@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec/guard"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -87,7 +88,7 @@ func TestNarrow(t *testing.T) {
 			guard.Policy{Reveal: []string{"a.b"}}, guard.Policy{Reveal: []string{"a.b"}}, false},
 		{"both rules hold", guard.Policy{Rows: rows},
 			guard.Policy{Rows: map[string]string{"orders": "b = 2"}},
-			guard.Policy{Rows: map[string]string{"orders": "(a = 1) AND (b = 2)"}}, false},
+			guard.Policy{Rows: map[string]string{"orders": "a = 1\n;\nb = 2"}}, false},
 		{"a rule for a shared table", guard.Policy{Rows: rows, Shared: []string{"c"}},
 			guard.Policy{Rows: map[string]string{"c": "b"}},
 			guard.Policy{Rows: map[string]string{"orders": "a = 1", "c": "b"}, Shared: []string{"c"}}, false},
@@ -148,7 +149,7 @@ func TestAnd(t *testing.T) {
 	}{
 		{"rules of one table", guard.Policy{Rows: map[string]string{"a": "x"}},
 			guard.Policy{Rows: map[string]string{"a": "y"}},
-			guard.Policy{Rows: map[string]string{"a": "(x) AND (y)"}}},
+			guard.Policy{Rows: map[string]string{"a": "x\n;\ny"}}},
 		{"a rule and a shared table", guard.Policy{Rows: map[string]string{"a": "x"}}, guard.Policy{Shared: []string{"a"}},
 			guard.Policy{Rows: map[string]string{"a": "x"}}},
 		{"grants", guard.Policy{AllowFunctions: []string{"f", "g"}, Reveal: []string{"*"}},
@@ -160,6 +161,44 @@ func TestAnd(t *testing.T) {
 	} {
 		if diff := cmp.Diff(fmt.Sprintf("%+v", tt.want), fmt.Sprintf("%+v", tt.p.And(tt.q))); diff != "" {
 			t.Errorf("%s: %s", tt.why, diff)
+		}
+	}
+}
+
+// TestJoinedRules: a rule that reads as one only with another beside it is rejected.
+func TestJoinedRules(t *testing.T) {
+	for _, tt := range []struct {
+		why   string
+		rules []string
+		want  string // the rule, or the end of the error
+	}{
+		{"two", []string{"tenant = :t", "a OR b"}, "(tenant = :t) AND (a OR b)"},
+		{"three", []string{"a", "b", "c"}, "(a) AND (b) AND (c)"},
+		{"the same twice", []string{"a", "a"}, "a"},
+		{"it ends the one before", []string{"tenant = :t", "1=1) OR (1=1"}, "closes a bracket that it did not open"},
+		{"it is ended by the next", []string{"1=1) OR (1=1", "tenant = :t"}, "closes a bracket that it did not open"},
+		{"the third", []string{"tenant = :t", "a", "1=1) OR (1=1"}, "closes a bracket that it did not open"},
+		{"a text from one to the next", []string{"a = '", "' OR 1 OR a = ''"}, "or a quote that does not end"},
+		{"an empty one", []string{"tenant = :t", " "}, "it is empty"},
+	} {
+		var both, narrow guard.Policy
+		for i, rule := range tt.rules {
+			p := guard.Policy{Rows: map[string]string{"orders": rule}}
+			if both = both.And(p); i == 0 {
+				narrow = p
+			} else if tt.want != "a" {
+				narrow = testutil.Value(narrow.Narrow(p))(t)
+			}
+		}
+		for _, p := range []guard.Policy{both, narrow} {
+			rules, err := p.ReadRules(sqltext.SQLite())
+			if got := rules[0].Text; err == nil && got != tt.want {
+				t.Errorf("%s: %s", tt.why, got)
+			}
+			if err != nil && (!strings.Contains(err.Error(), `the rule of "orders"`) ||
+				!strings.HasSuffix(err.Error(), tt.want)) {
+				t.Errorf("%s: %v", tt.why, err)
+			}
 		}
 	}
 }

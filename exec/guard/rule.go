@@ -44,7 +44,18 @@ var queryWords = Set("select with values from where table union except intersect
 	"fetch window " +
 	"into for insert update delete replace merge raise")
 
+// ruleBreak is between rules of one table that all hold. Each is read alone: "1) OR (1" would widen the others.
+const ruleBreak = "\n;\n"
+
 func readRule(d sqltext.Dialect, table, text string) (Rule, error) {
+	if parts := strings.Split(text, ruleBreak); len(parts) > 1 {
+		for _, part := range parts {
+			if r, err := readRule(d, table, part); err != nil {
+				return r, err
+			}
+		}
+		text = "(" + strings.Join(parts, ") AND (") + ")"
+	}
 	r := Rule{Table: table, Text: text}
 	names, ok := splitName(table)
 	if !ok {
