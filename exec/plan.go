@@ -14,7 +14,9 @@ import (
 //
 // Rows are the engine's own words. exec/sqlite builds Nodes from them, so that plans can be compared and costed with
 // the methods published for SQLite. Other engines return their Rows and cost unchanged. An engine that plans by
-// statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, Rows list only its tables.
+// statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, or the scope has settings,
+// Rows list only its tables. They also do if Policy.DenyColumns is set and a table of the statement has a column that
+// may not be read: the engine may name an index over it.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
@@ -22,7 +24,7 @@ type Plan struct {
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
 
 	// EngineCost is the engine's cost estimate, in its own unit. 0: the engine does not report it, or rules about rows
-	// hide it because it counts all rows.
+	// or the settings of the scope hide it because it counts all rows.
 	EngineCost float64 `json:"engine_cost,omitempty"`
 	EngineRows float64 `json:"engine_rows,omitempty"` // the engine's estimate of the number of rows; 0: not reported
 }

@@ -275,6 +275,34 @@ func TestSensitiveGiven(t *testing.T) {
 	}
 }
 
+// TestPlanNamesNoDeniedColumn: a plan does not name an index over a column that the policy denies.
+func TestPlanNamesNoDeniedColumn(t *testing.T) {
+	deny := exec.Policy{DenyColumns: []string{"users.ssn"}}
+	const index = "SCAN users USING COVERING INDEX users_ssn_name"
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		sql    string
+		want   string // the rows; and the signature behind a "|"
+	}{
+		{"an index over it", deny, "SELECT name FROM users ORDER BY name", "reads users|scan:users:covering"},
+		{"under a view", deny, "SELECT name FROM v ORDER BY name", "reads users, reads v|scan:users:covering"},
+		{"a table without one", deny, "SELECT a FROM t", "SCAN t|scan:t:full"},
+		{"nothing is denied", exec.Policy{}, "SELECT name FROM users ORDER BY name", index + "|scan:users:covering"},
+	} {
+		_, db := open(t, `CREATE TABLE users(id, name, ssn); CREATE INDEX users_ssn_name ON users(name, ssn);
+			CREATE VIEW v AS SELECT name FROM users; CREATE TABLE t(a)`, exec.Config{Policy: tt.policy})
+		p := testutil.Value(db.Explain(t.Context(), tt.sql))(t)
+		var rows []string
+		for _, row := range p.Rows {
+			rows = append(rows, row.Detail)
+		}
+		if got := strings.Join(rows, ", ") + "|" + p.Signature(); got != tt.want || len(p.Scans()) != 1 {
+			t.Errorf("%s: %s, scans %v", tt.why, got, p.Scans())
+		}
+	}
+}
+
 // TestSecretsStayBack: what looks like a secret is in no sample and in no profile, however it is stored and however
 // much of a value is read.
 func TestSecretsStayBack(t *testing.T) {

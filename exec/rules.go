@@ -259,8 +259,7 @@ func (h *held) attempt(ctx context.Context, a *Statement, b Bounds, quiet bool) 
 }
 
 // plan explains a statement that was admitted. An error may be about what the rules hide, so it is that of the
-// statement behind a fence. An engine estimates and chooses by statistics of all rows, so of such a plan only the
-// tables are told.
+// statement behind a fence.
 func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	p, err := h.Explain(ctx, a.runs())
 	if err = h.classify(err); err != nil && a.ruled != nil && !a.ruled.Splice.Fenced && ctx.Err() == nil && !h.unfit {
@@ -277,16 +276,36 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	if most := h.db.limits.EngineCost; most > 0 && p.EngineCost > most {
 		err = &LimitError{Limit: "engine-cost", Max: fmt.Sprint(most)}
 	}
-	if a.ruled != nil && p.Nodes == nil {
-		p = Plan{}
-		for i, r := range a.reads {
-			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + a.named(r.Relation).String()})
-		}
-	}
 	for i, row := range p.Rows {
 		p.Rows[i].Scans = a.scanned(row.Scans)
 	}
-	return p, err
+	return h.told(a, p), err
+}
+
+// told returns what is told of a plan. An engine estimates and chooses by statistics of all rows, so where rules hide
+// some, of us or of the database by the settings of a scope, only the tables are told. A step may name an index over a
+// column that the policy denies: then no step is told.
+func (h *held) told(a *Statement, p Plan) Plan {
+	tables := len(h.db.policy.DenyColumns) > 0 && slices.ContainsFunc(a.reads, func(r guard.Read) bool {
+		return r.Relation.Hides()
+	})
+	if p.Nodes == nil && (a.ruled != nil || len(h.db.settings()) > 0) {
+		p, tables = Plan{}, true
+	}
+	if !tables {
+		return p
+	}
+	whole := p.Scans()
+	p.Rows = nil
+	for i, r := range a.reads {
+		name := a.named(r.Relation)
+		row := PlanRow{ID: i + 1, Detail: "reads " + name.String()}
+		if slices.Contains(whole, name) {
+			row.Scans = []schema.TableName{name}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
 }
 
 // named is the name of a relation, without a schema that is the default one.

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/trino"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/schema"
@@ -283,6 +284,23 @@ func TestPlan(t *testing.T) {
 	}
 	if diff := cmp.Diff([]schema.TableName{{Name: "users"}}, p.Scans()); diff != "" {
 		t.Errorf("scans: %s", diff)
+	}
+}
+
+// TestPlanOfScope: of a plan by the statistics of all users, a user is told the tables alone.
+func TestPlanOfScope(t *testing.T) {
+	pool := sql.OpenDB(newServer())
+	defer pool.Close()
+	db := dbtest.NewDB(t, pool, trino.Dialect{AsUser: true}, exec.Config{})
+	for _, tt := range []struct{ why, sql, want string }{
+		{"a table", "SELECT name FROM users", "reads users"},
+		{"none", "SELECT 1", ""},
+	} {
+		view := testutil.Value(db.For(&exec.Scope{Key: "a", Settings: map[string]string{"user": "ann"}}, nil))(t)
+		p, err := view.Explain(t.Context(), tt.sql)
+		if err != nil || p.Signature() != tt.want || p.EngineCost != 0 || p.EngineRows != 0 || p.Scans() != nil {
+			t.Errorf("%s: %+v, %v", tt.why, p, err)
+		}
 	}
 }
 
