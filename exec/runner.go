@@ -81,7 +81,10 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 			if h.Engine != "" {
 				span.Set("engine", h.Engine)
 			}
-			h.sink = s.sink
+			if h.sink = s.sink; h.sink != nil {
+				h.sink.Within(ctx) // else a slow reader holds the connection beyond the time limit
+				defer h.sink.Within(nil)
+			}
 			defer func() { h.sink = nil }()
 			return h.read(ctx, a, b)
 		})
@@ -299,9 +302,14 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 		}
 	}
 	if n := db.left.count(settled); n > 0 {
-		trace.FromContext(ctx).Root().Warn("statement-still-running",
-			fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, "+
-				"each on a connection of its own", n))
+		w := trace.Warning{Code: "statement-still-running",
+			Message: fmt.Sprintf("the database does not stop: %d statements that nobody waits for still run, "+
+				"each on a connection of its own", n)}
+		if db.scope == nil {
+			trace.FromContext(ctx).Root().Warn(w.Code, w.Message)
+		} else { // which does not hear of the statements of others
+			db.Warn(w)
+		}
 	}
 	if err := db.slot(ctx); err != nil {
 		return err

@@ -129,6 +129,12 @@ func TestStreamEnds(t *testing.T) {
 		}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 		{"a slow reader", t.Context(), many, func(int) bool { time.Sleep(time.Millisecond); return true },
 			func(err error) bool { return errors.As(err, &limit) && limit.Limit == "time" }},
+		{"a reader that stops for a while", t.Context(), many, func(n int) bool {
+			if n == 1 {
+				time.Sleep(time.Second)
+			}
+			return true
+		}, func(err error) bool { return errors.As(err, &limit) && limit.Limit == "time" && !limit.Running }},
 		{"a long value", t.Context(), "SELECT 1 UNION ALL SELECT printf('%200c', 'x')", func(int) bool { return true },
 			func(err error) bool { return errors.As(err, &limit) && limit.Limit == "cell" }},
 		{"no row", t.Context(), "SELECT a FROM t", func(int) bool { return true }, func(err error) bool {

@@ -79,6 +79,7 @@ func (s *Stream) Close() {
 // RowWriter receives the rows of a [Stream]. Call Head once, before the first row.
 type RowWriter struct {
 	ctx    context.Context
+	within context.Context // of Within; nil: none
 	stream *Stream
 	begun  chan struct{}
 	headed bool
@@ -109,7 +110,7 @@ func (k *RowWriter) Head(columns []string, types []Type) error {
 }
 
 // Row sends one row, in batches. It stores the row: do not change it afterwards. When a batch is full, Row waits until
-// the reader takes it. If the context ends first, Row returns the error of the context.
+// the reader takes it. If the context or the one of Within ends first, Row returns its error.
 func (k *RowWriter) Row(row []any) error {
 	k.batch = append(k.batch, row)
 	for _, v := range row {
@@ -128,15 +129,22 @@ func (k *RowWriter) Row(row []any) error {
 	return k.flush()
 }
 
+// Within sets a further context whose end ends the wait of Row, for a statement with a time limit of its own. nil: only
+// the context of the stream ends it, as at first. The last rows, which are sent after produce, may need that.
+func (k *RowWriter) Within(ctx context.Context) { k.within = ctx }
+
 func (k *RowWriter) flush() error {
 	if len(k.batch) == 0 {
 		return nil
 	}
+	within := cmp.Or(k.within, k.ctx)
 	select {
 	case k.stream.batches <- k.batch:
 		k.batch, k.size = make([][]any, 0, batchRows), 0
 		return nil
 	case <-k.ctx.Done():
 		return k.ctx.Err()
+	case <-within.Done():
+		return within.Err()
 	}
 }

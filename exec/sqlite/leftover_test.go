@@ -3,11 +3,13 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/trace"
 )
 
@@ -17,16 +19,25 @@ func TestLeftovers(t *testing.T) {
 	for _, test := range []struct {
 		why, dsn, event string
 		cancel          bool // by the caller
+		scoped          bool // the caller hears of no statement of another one
 		others          error
 	}{
-		{"compiling, in memory", ":memory:", "prepare", false, exec.ErrBusy},
-		{"compiling, given up by the caller", "file", "prepare", true, nil},
-		{"guarding, on disk", "file", "authorizer on", true, exec.ErrBusy},
+		{"compiling, in memory", ":memory:", "prepare", false, false, exec.ErrBusy},
+		{"compiling, given up by the caller", "file", "prepare", true, false, nil},
+		{"compiling, in a scope", "file", "prepare", true, true, nil},
+		{"guarding, on disk", "file", "authorizer on", true, false, exec.ErrBusy},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			release, stuck := make(chan struct{}), atomic.Bool{}
 			connector, pool := faultyPool(t, test.dsn)
-			db := newDB(t, pool, connector.config(exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}}))
+			config := connector.config(exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Timeout: time.Second}}})
+			if test.scoped {
+				config.Policy.Rows = map[string]string{"t": "a > :least"}
+			}
+			db := newDB(t, pool, config)
+			if test.scoped {
+				db = testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"least": 0}}, nil))(t)
+			}
 			connector.fails(func(event string) error {
 				if event == test.event && stuck.CompareAndSwap(false, true) {
 					<-release
@@ -58,8 +69,13 @@ func TestLeftovers(t *testing.T) {
 			if _, err := db.Query(short, "SELECT a FROM t"); !errors.Is(err, test.others) {
 				t.Errorf("the next statement: %v, want %v", err, test.others)
 			}
-			if w := root.Warnings(); len(w) != 1 || w[0].Code != "statement-still-running" {
-				t.Errorf("warnings %v", w)
+			told, other := root.Warnings(), db.Warnings()
+			if test.scoped {
+				told, other = other, told
+			}
+			still := func(w trace.Warning) bool { return w.Code == "statement-still-running" }
+			if !slices.ContainsFunc(told, still) || slices.ContainsFunc(other, still) {
+				t.Errorf("warnings %v, and to the other %v", told, other)
 			}
 			close(release)
 			for end := time.Now().Add(5 * time.Second); pool.Stats().MaxOpenConnections != 1 ||
