@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -104,6 +106,48 @@ func TestOtherEngines(t *testing.T) {
 }
 
 func nan() float64 { var zero float64; return zero / zero }
+
+// TestProfiledAgain: a table that the others left no time for is profiled the next time, and one that takes longer than
+// all may is not.
+func TestProfiledAgain(t *testing.T) {
+	many := ""
+	for i := range 8 {
+		many += fmt.Sprintf("CREATE TABLE t%d(a); INSERT INTO t%[1]d VALUES (1);", i)
+	}
+	wide := "CREATE TABLE t(c0"
+	for i := range 1999 {
+		wide += fmt.Sprintf(", c%d", i+1)
+	}
+	for _, tt := range []struct {
+		why, script string
+		again       bool
+	}{
+		{"many tables", many, true},
+		{"one table of many statements", wide + "); INSERT INTO t(c0) VALUES (1)", false},
+	} {
+		synctest.Test(t, func(t *testing.T) { // minutes pass at once
+			pool, _ := open(t, tt.script, exec.Config{})
+			slow := exectest.Change(sqlite.Dialect{}, exectest.Changes{Run: func(ctx context.Context, _ *exec.Statement,
+				_ exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(2900 * time.Millisecond):
+					return run()
+				}
+			}})
+			db := dbtest.NewDB(t, pool, slow, exec.Config{Limits: exec.Limits{Connections: 1}})
+			snap := testutil.Value(db.Snapshot(t.Context()))(t)
+			for i, gap := range []bool{true, !tt.again} {
+				root, start := trace.Tracer{}.New("question"), time.Now()
+				testutil.Value(db.Profiled(trace.NewContext(t.Context(), root), snap, snap.Schema))(t)
+				if w := root.Warnings(); (len(w) > 0) != gap || (time.Since(start) > time.Second) != (i == 0 || tt.again) {
+					t.Errorf("%s: time %d took %v: %v", tt.why, i+1, time.Since(start), w)
+				}
+			}
+		})
+	}
+}
 
 // TestProbePlaceholder: a look-up is written with the parameters of the engine.
 func TestProbePlaceholder(t *testing.T) {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,7 +43,8 @@ const profileIncomplete = "profile-incomplete"
 // starts anew. With a nil snapshot each call profiles again.
 //
 // If a table cannot be profiled, Profiled adds a warning to the span in ctx. It does not retry, because every question
-// would reach the same time-out. It retries only if another client held a lock, or if the database was not available.
+// would reach the same time-out. It retries only if another client held a lock, if the database was not available, or
+// if the other tables took most of the time that all of them have.
 func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Schema) (*schema.Schema, error) {
 	of = db.mine(of)
 	out := *s
@@ -93,8 +96,11 @@ func (db *DB) Profiled(ctx context.Context, of *snapshot.Snapshot, s *schema.Sch
 // profiled returns t with its profile, and its texts by column. After an error the caller stores nothing.
 func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Schema,
 	texts map[string][]string) (profiled, error) {
-	before := t.Columns
+	before, start := t.Columns, time.Now()
 	gap := db.profile(ctx, &t, readable, ProfileOptions{texts: texts})
+	if errors.Is(gap, context.DeadlineExceeded) && time.Since(start) > profileTimeout/2 { // again it would take as long
+		gap = fmt.Errorf("exec: profiling %s: %w", t.Name, &LimitError{Limit: "time", Max: profileTimeout.String()})
+	}
 	db.warnSensitive(secretsFound(t.Name, before, t.Columns))
 	p := profiled{&t, gap}
 	if passing(gap) {
@@ -106,8 +112,11 @@ func (db *DB) profiled(ctx context.Context, t schema.Table, readable *schema.Sch
 	return p, nil
 }
 
-// passing reports whether what failed may not fail the next time.
-func passing(err error) bool { return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) }
+// passing reports whether what failed may not fail the next time: the time for all tables had passed, a lock was held,
+// or the database was away. The limit of one statement is a LimitError, and fails it again.
+func passing(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable)
+}
 
 // show gives a table, which may have some of the columns, its profile.
 func (p profiled) show(t *schema.Table) {
