@@ -53,7 +53,26 @@ func (p *part) Journal(ctx context.Context, id string) (session.Journal, error) 
 
 func (p *part) List(ctx context.Context, f session.Filter) ([]session.Summary, error) {
 	f.Scope, f.Every = p.scope, false
-	return p.Store.List(ctx, f)
+	all, err := p.Store.List(ctx, f)
+	if p.scope != "" { // a record that cannot be read does not tell whose it is
+		err = withoutRecords(err)
+	}
+	return all, err
+}
+
+// withoutRecords returns an error of List without those about single records.
+func withoutRecords(err error) error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var rest []error
+		for _, one := range many.Unwrap() {
+			rest = append(rest, withoutRecords(one))
+		}
+		return errors.Join(rest...)
+	}
+	if errors.As(err, new(*session.RecordError)) {
+		return nil
+	}
+	return err
 }
 
 func (p *part) Delete(ctx context.Context, id string) error {

@@ -1,7 +1,10 @@
 package sessionscope_test
 
 import (
+	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -75,4 +78,48 @@ func TestWithinItsScope(t *testing.T) {
 			t.Errorf("after Delete: %v", err)
 		}
 	}
+}
+
+// TestDamagedRecords: which records cannot be read only those learn who see the sessions of no scope.
+func TestDamagedRecords(t *testing.T) {
+	dir := t.TempDir()
+	f := testutil.Value(session.OpenFiles(dir))(t)
+	for _, scope := range []string{"acme", "acme", "globex"} {
+		r := session.New(session.NewID(), time.Now())
+		r.Scope = scope
+		testutil.OK(t, f.Save(t.Context(), r))
+	}
+	for range 2 {
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, session.NewID()+".json"), []byte("{"), 0o600))
+	}
+	lost := errors.New("the connection is lost")
+	for _, tt := range []struct {
+		why, scope string
+		store      session.Store
+		listed     int
+		told       bool  // of the records
+		want       error // of the store, beside that
+	}{
+		{"no scope", "", f, 0, true, nil},
+		{"a scope with sessions", "acme", f, 2, false, nil},
+		{"a scope without sessions", "initech", f, 0, false, nil},
+		{"another error stays", "acme", failing{f, lost}, 2, false, lost},
+	} {
+		list, err := sessionscope.Of(tt.store, tt.scope).List(t.Context(), session.Filter{})
+		if len(list) != tt.listed || errors.As(err, new(*session.RecordError)) != tt.told || !errors.Is(err, tt.want) &&
+			!tt.told || err == nil && tt.want != nil {
+			t.Errorf("%s: %d sessions, %v", tt.why, len(list), err)
+		}
+	}
+}
+
+// failing is a store whose lists have one error more.
+type failing struct {
+	session.Store
+	err error
+}
+
+func (f failing) List(ctx context.Context, filter session.Filter) ([]session.Summary, error) {
+	all, err := f.Store.List(ctx, filter)
+	return all, errors.Join(err, f.err)
 }

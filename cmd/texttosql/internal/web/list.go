@@ -143,8 +143,10 @@ func (s *Server) done(w http.ResponseWriter, id string, err error) {
 func (s *Server) rewrite(ctx context.Context, id string,
 	f func(context.Context, *session.Record) error) (rec session.Record, err error) {
 	isNew := id == ""
-	if rec = session.New(session.NewID(), time.Now()); !isNew {
-		rec.ID = id
+	if isNew {
+		rec = session.New(session.NewID(), time.Now())
+	} else if rec, err = s.Store.Load(ctx, id); err != nil { // whether one of others is busy nobody learns
+		return rec, err
 	}
 	ctx, release, err := s.claim(ctx, rec.ID)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/internal/dialogue"
+	"github.com/texttosql/texttosql/internal/sessionscope"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/session"
@@ -482,5 +483,34 @@ func TestAsset(t *testing.T) {
 	if page := assembled(strings.NewReplacer()); bytes.Contains(page.text, []byte("/* s")) ||
 		!strings.Contains(page.policy, "trusted-types 'none'") {
 		t.Errorf("%s", page.policy)
+	}
+}
+
+// TestBusyOfAnother: whether a conversation of another scope is busy nobody learns.
+func TestBusyOfAnother(t *testing.T) {
+	s := open(t, func(c *Config) { c.Store = sessionscope.Of(c.Store, "mine") })
+	for _, tt := range []struct {
+		why, scope string
+		saved      bool
+		locked     bool
+		want       int
+	}{
+		{"one's own", "mine", true, false, 200},
+		{"one's own that is busy", "mine", true, true, 409},
+		{"one of another", "other", true, false, 404},
+		{"one of another that is busy", "other", true, true, 404},
+		{"none", "", false, false, 404},
+	} {
+		rec := session.New(session.NewID(), time.Now())
+		if rec.Scope = tt.scope; tt.saved {
+			testutil.OK(t, s.store.Save(t.Context(), rec))
+		}
+		if tt.locked {
+			defer testutil.Value(s.store.Lock(t.Context(), rec.ID))(t)()
+		}
+		if status, reply := s.do(t, "/api/conversations/"+rec.ID+"/rename", map[string]any{"title": "x"},
+			nil); status != tt.want {
+			t.Errorf("%s: %d %v, want %d", tt.why, status, reply, tt.want)
+		}
 	}
 }
