@@ -47,8 +47,9 @@ type Conversation struct {
 	scope   *exec.Scope // the scope of the last WithScope; nil: the scope of given
 	store   session.Store
 
-	mu  sync.Mutex
-	rec session.Record // the record that was saved last; nothing that it points to is ever changed
+	saves sync.Mutex     // held over each save, so that one follows the other; it is taken before mu
+	mu    sync.Mutex     // guards rec, and is never held while a store works
+	rec   session.Record // the record that was saved last; nothing that it points to is ever changed
 
 	found []trace.Warning // warnings from opening the conversation, added to the next answer
 }

@@ -85,9 +85,11 @@ func (s *Conversation) day(r *session.Record) string {
 }
 
 // said is the evidence of the current question with what the user said of words while earlier ones were corrected.
-func said(r *session.Record) string {
+func (s *Conversation) said(r *session.Record) string {
 	evidence := r.Turns[r.Turn()].Evidence
-	if said := r.Said(); len(said) > 0 {
+	if said := slices.DeleteFunc(r.Said(), func(line string) bool {
+		return s.engine().mentions(memory.Exemplar{Question: line})
+	}); len(said) > 0 {
 		evidence = strings.TrimSpace(evidence + "\nThe user said before: " + strings.Join(said, "; "))
 	}
 	return evidence
@@ -129,10 +131,12 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	r := &running{Conversation: s, stop: stop, reached: rec.State == dialogue.SchemaLoading ||
 		rec.State == dialogue.QueryUnderstanding}
 	a.ID = cmp.Or(a.ID, rec.ID)
-	a.day, a.Evidence = s.day(&rec), said(&rec)
+	a.day, a.Evidence = s.day(&rec), s.said(&rec)
 	a.talk = &talk{
-		corrections: rec.Corrections(), earlier: rec.Earlier(), known: chosen, level: vote.LevelChosen, ready: r.ready,
-		stage: r.announce,
+		corrections: rec.Corrections(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce,
+		earlier: slices.DeleteFunc(rec.Earlier(), func(t session.PreviousTurn) bool {
+			return s.engine().mentions(memory.Exemplar{Question: t.Question, SQL: t.SQL})
+		}),
 	}
 	if answered, _ := known(&rec); answered != nil && rec.Turns[rec.Last()].Kind == dialogue.TurnCorrection {
 		a.talk.corrected = answered.SQL
@@ -308,9 +312,9 @@ const saving = 5 * time.Second
 func (s *Conversation) commit(ctx context.Context, change func(*session.Record) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
 	defer cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.rec.Clone()
+	s.saves.Lock()
+	defer s.saves.Unlock()
+	next := s.Record()
 	if err := change(&next); err != nil {
 		return err
 	}
@@ -318,6 +322,8 @@ func (s *Conversation) commit(ctx context.Context, change func(*session.Record) 
 		return &saveError{&atomicfile.StoreError{Err: fmt.Errorf("texttosql: saving conversation %s: %w", next.ID, err)}}
 	}
 	next.Revision++
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.rec = next
 	return nil
 }

@@ -379,3 +379,59 @@ func timeless(t *testing.T, rec session.Record) string {
 	text := testutil.Value(json.MarshalIndent(rec, "", " "))(t)
 	return string(text)
 }
+
+// slowStore is a store whose saves wait until go on is closed, once began is wanted.
+type slowStore struct {
+	session.MemoryStore
+	began chan struct{}
+	goOn  chan struct{}
+	once  sync.Once
+}
+
+func (s *slowStore) Save(ctx context.Context, r session.Record) error {
+	s.once.Do(func() { close(s.began) })
+	<-s.goOn
+	return s.MemoryStore.Save(ctx, r)
+}
+
+// TestBusyWhileSaved: no call waits for a save of another one.
+func TestBusyWhileSaved(t *testing.T) {
+	for _, tt := range []struct {
+		why  string
+		call func(ctx context.Context, c *texttosql.Conversation) error
+		want error
+	}{
+		{"the record can be read", func(_ context.Context, c *texttosql.Conversation) error { c.Record(); return nil }, nil},
+		{"another question", func(ctx context.Context, c *texttosql.Conversation) error {
+			_, err := c.Ask(ctx, "And now?")
+			return err
+		}, exec.ErrBusy},
+		{"a confirmation", func(ctx context.Context, c *texttosql.Conversation) error { return c.Confirm(ctx, "") },
+			exec.ErrBusy},
+		{"a call whose context has ended", func(ctx context.Context, c *texttosql.Conversation) error {
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			_, err := c.Resume(ended)
+			return err
+		}, context.Canceled},
+	} {
+		store := &slowStore{began: make(chan struct{}), goOn: make(chan struct{})}
+		c := engine(t, always("SELECT 1"), texttosql.WithSamples(1)).NewConversation(store)
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { _, err := c.Ask(t.Context(), "How many customers?"); first <- err }()
+		<-store.began
+		go func() { second <- tt.call(t.Context(), c) }()
+		select {
+		case err := <-second:
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, want %v", tt.why, err, tt.want)
+			}
+		case <-time.After(3 * time.Second):
+			t.Errorf("%s: it waits for the save", tt.why)
+		}
+		close(store.goOn)
+		if err := <-first; err != nil {
+			t.Errorf("%s: the first call: %v", tt.why, err)
+		}
+	}
+}
