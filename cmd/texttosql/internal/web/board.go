@@ -106,9 +106,18 @@ func (s *Server) savedCard(known *schema.Schema, p memory.Exemplar) card {
 	return c
 }
 
-// savedPair is the saved answer that an id names.
-func (s *Server) savedPair(id string) (memory.Exemplar, error) {
+// savedPairs are the answers that were confirmed in this scope, as far as the policy allows them.
+func (s *Server) savedPairs(ctx context.Context) ([]memory.Exemplar, error) {
 	pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey())
+	if err != nil {
+		return nil, err
+	}
+	return s.Engine.Permitted(ctx, pairs)
+}
+
+// savedPair is the saved answer that an id names.
+func (s *Server) savedPair(ctx context.Context, id string) (memory.Exemplar, error) {
+	pairs, err := s.savedPairs(ctx)
 	if err != nil {
 		return memory.Exemplar{}, err
 	}
@@ -124,7 +133,7 @@ func (s *Server) board(w http.ResponseWriter, r *http.Request) {
 		Answers []card `json:"answers"`
 		Billed  bool   `json:"billed,omitempty"` // each run costs by what it reads: none runs by itself
 	}{Answers: []card{}, Billed: s.billed()}
-	pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey())
+	pairs, err := s.savedPairs(r.Context())
 	if err != nil {
 		s.refuse(w, err)
 		return
@@ -144,7 +153,7 @@ func (s *Server) billed() bool { return s.DB != nil && s.DB.Language().BillsScan
 
 // runSaved runs a saved answer for the figure of its card.
 func (s *Server) runSaved(w http.ResponseWriter, r *http.Request) {
-	p, err := s.savedPair(r.PathValue("id"))
+	p, err := s.savedPair(r.Context(), r.PathValue("id"))
 	if err == nil {
 		err = s.runPair(r.Context(), p)
 	}
@@ -174,7 +183,7 @@ func (s *Server) runPair(ctx context.Context, p memory.Exemplar) error {
 
 // removeSaved takes a saved answer back. Its conversation shows it as confirmed no more.
 func (s *Server) removeSaved(w http.ResponseWriter, r *http.Request) {
-	p, err := s.savedPair(r.PathValue("id"))
+	p, err := s.savedPair(r.Context(), r.PathValue("id"))
 	if err == nil {
 		err = s.Confirmed.Remove(p.Scope, p.Question)
 	}
@@ -185,9 +194,8 @@ func (s *Server) removeSaved(w http.ResponseWriter, r *http.Request) {
 // read them.
 func (s *Server) savedFile(w http.ResponseWriter, r *http.Request) {
 	id, form, _ := strings.Cut(r.PathValue("file"), ".")
-	p, err := s.savedPair(id)
-	as, known := streamed[form]
-	if err == nil && !known {
+	p, err := s.savedPair(r.Context(), id)
+	if err == nil && streamed[form] == nil {
 		err = missingError("A saved answer ends with .csv, .json or .xlsx.")
 	}
 	if err != nil {
@@ -201,9 +209,7 @@ func (s *Server) savedFile(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	sendFile(w, "saved-"+id, form)
-	if err := as(w, rows); err != nil {
-		panic(http.ErrAbortHandler) // the client sees that the file is not whole
-	}
+	sendRows(w, form, rows)
 }
 
 // confirmedBy is who confirmed a bare statement, "" where nobody said; the visitor is "you". A record may be of another

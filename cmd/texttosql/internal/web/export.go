@@ -53,9 +53,28 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, at memoKey, v view
 	sendFile(w, name, as)
 	if rows == nil {
 		w.Write(text) // the client may be gone
-	} else if err := streamed[as](w, rows); err != nil {
+	} else {
+		sendRows(w, as, rows)
+	}
+}
+
+// sendRows streams rows in a form.
+func sendRows(w http.ResponseWriter, form string, rows *result.Stream) {
+	if err := streamed[form](dueWriter{w}, rows); err != nil {
 		panic(http.ErrAbortHandler) // the browser tells that the file is not whole
 	}
+}
+
+// maxPart is how long a client may take to read a part of a file, which holds one of the places at work.
+const maxPart = 30 * time.Second
+
+// dueWriter writes to clients that go on reading.
+type dueWriter struct{ http.ResponseWriter }
+
+func (w dueWriter) Write(part []byte) (int, error) {
+	// not every writer has a deadline
+	http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(maxPart))
+	return w.ResponseWriter.Write(part)
 }
 
 // sendFile says that a file of that name and form follows, and begins it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/dialogue"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
@@ -454,6 +456,37 @@ func TestSavedFile(t *testing.T) {
 		if got := fileName(session.Record{Turns: []session.Turn{{Kind: dialogue.TurnQuestion, Text: question}}},
 			0); got != want {
 			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
+// deadlines is a reply that notes until when a client may take to read each part.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	latest time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error { d.latest = at; return nil }
+
+// TestDownloadsEnd: a client that stops reading a file holds its place at work for half a minute.
+func TestDownloadsEnd(t *testing.T) {
+	s := open(t, func(c *Config) { c.Door.Hosts = []string{"shop.example", "127.0.0.1"} })
+	testutil.Value(s.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+		INSERT INTO clerks SELECT i, 'clerk ' || i, 'x' FROM n`))(t)
+	id := s.asked(t, "", "Who are the clerks?").ID
+	p := memory.Exemplar{Question: "Who?", SQL: "SELECT name FROM clerks"}
+	testutil.OK(t, s.confirmed.Add(p))
+	rows := "/api/conversations/" + id + "/rows/0?save&form="
+	for _, tt := range []struct{ why, path string }{
+		{"rows as CSV", rows + "csv"}, {"rows as JSON", rows + "json"}, {"rows as a workbook", rows + "xlsx"},
+		{"a saved answer as CSV", "/saved/" + savedID(p) + ".csv"},
+		{"a saved answer as JSON", "/saved/" + savedID(p) + ".json"},
+	} {
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://shop.example"+tt.path, nil)
+		s.server.Handler().ServeHTTP(w, r)
+		if left := time.Until(w.latest); w.Code != 200 || left <= maxPart/2 || left > maxPart {
+			t.Errorf("%s: %d, and %v to read", tt.why, w.Code, left)
 		}
 	}
 }
