@@ -55,3 +55,36 @@ func TestRemarksWhen(t *testing.T) {
 		}
 	}
 }
+
+// TestSeenScopes: a key stands for one set of parameters and settings.
+func TestSeenScopes(t *testing.T) {
+	params, settings := map[string]any{"tenant": 1}, map[string]string{"app.tenant": "1", "app.user": "ann"}
+	for _, tt := range []struct {
+		why     string
+		scope   exec.Scope
+		matches bool
+	}{
+		{"the same", exec.Scope{Params: params, Settings: settings}, true},
+		{"the same, in another order of making", exec.Scope{Params: params,
+			Settings: map[string]string{"app.user": "ann", "app.tenant": "1"}}, true},
+		{"other parameters", exec.Scope{Params: map[string]any{"tenant": 2}, Settings: settings}, false},
+		{"another value of a setting", exec.Scope{Params: params,
+			Settings: map[string]string{"app.tenant": "2", "app.user": "ann"}}, false},
+		{"a setting less", exec.Scope{Params: params, Settings: map[string]string{"app.tenant": "1"}}, false},
+		{"no settings", exec.Scope{Params: params}, false},
+		{"values that changed places", exec.Scope{Params: params,
+			Settings: map[string]string{"app.tenant": "ann", "app.user": "1"}}, false},
+	} {
+		var seen seenScopes
+		if !seen.matches(exec.Scope{Key: "k", Params: params, Settings: settings}) {
+			t.Error("a key that was never seen is refused")
+		}
+		if tt.scope.Key = "k"; seen.matches(tt.scope) != tt.matches {
+			t.Errorf("%s: %v, want %v", tt.why, !tt.matches, tt.matches)
+		}
+	}
+	if none := (&seenScopes{}); !none.matches(exec.Scope{Key: "k"}) ||
+		!none.matches(exec.Scope{Key: "k", Settings: map[string]string{}}) {
+		t.Error("no settings and an empty list of them are two scopes")
+	}
+}

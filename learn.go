@@ -1,6 +1,7 @@
 package texttosql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -417,8 +418,46 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 	return e.lessons.Learn(ep)
 }
 
-func (e *Engine) mayShow(p memory.Exemplar) bool {
-	return (p.Scope == "" || p.Scope == e.ScopeKey()) && !e.mentions(p)
+// Permitted returns the pairs whose statements name no table and no column that the policy of the engine denies. It is
+// for programs that show confirmed answers to a person or a client. It may return pairs itself.
+func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memory.Exemplar, error) {
+	if e == nil {
+		return nil, errNoEngine
+	}
+	policy := e.db.Policy()
+	if len(pairs) == 0 || !policy.Restricts() {
+		return pairs, nil
+	}
+	live, err := e.db.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	withheld, err := e.db.Withheld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	denied := map[string]bool{}
+	for _, t := range withheld {
+		denied[schema.FoldCase(t.Name)] = true
+	}
+	for _, t := range live.Tables { // one of several schemas may be read
+		delete(denied, schema.FoldCase(t.Name))
+	}
+	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
+		sql := e.db.Language().Text.Parse(p.SQL)
+		tables := slices.DeleteFunc(slices.Clone(sql.Tables()), func(t sqlshape.TableRef) bool { return !t.Base() })
+		return e.mentions(p) || slices.ContainsFunc(tables, func(t sqlshape.TableRef) bool {
+			return denied[schema.FoldCase(t.Name)] || t.Schema != "" && !policy.AllowsTable(t.Schema, t.Name) ||
+				len(policy.DenyColumns) > 0 && slices.ContainsFunc(sql.Columns(), func(c sqlshape.ColumnRef) bool {
+					return !policy.AllowsColumn(cmp.Or(t.Schema, live.Default), t.Name, c.Column)
+				})
+		})
+	}), nil
+}
+
+// shownExemplars are the configured exemplars that a policy lets prompts show. With many it takes seconds to find out.
+var shownExemplars = &snapshot.Derived[struct{}, []memory.Exemplar]{
+	Reach: snapshot.OfPolicy, Size: func(_ struct{}, pairs []memory.Exemplar) int { return 150 * len(pairs) },
 }
 
 // mentions reports whether a pair names what the policy of one question denies.
@@ -502,6 +541,9 @@ func (e *Engine) describe(ctx context.Context, of named) (d described, err error
 		if d.schema, err = e.db.Permitted(ctx, of.schema); err != nil {
 			return d, err
 		}
+		if e.db.Scoped() { // its profile may be of the rows of others
+			d.schema = unprofiled(d.schema)
+		}
 	}
 	if len(e.descriptions) > 0 {
 		d.schema, d.unknown = d.schema.Describe(e.descriptions)
@@ -517,6 +559,20 @@ func (e *Engine) describe(ctx context.Context, of named) (d described, err error
 		d.knowledge = new(e.knowledge.Restrict(d.schema))
 	}
 	return d, nil
+}
+
+// unprofiled returns a copy of a schema without what profiles tell of rows.
+func unprofiled(s *schema.Schema) *schema.Schema {
+	out := *s
+	out.Tables = slices.Clone(s.Tables)
+	for i := range out.Tables {
+		t := &out.Tables[i]
+		t.Rows, t.RowsAtLeast, t.Columns = nil, false, slices.Clone(t.Columns)
+		for j := range t.Columns {
+			t.Columns[j].Profile = nil
+		}
+	}
+	return &out
 }
 
 // learned is what one state of the confirmed answers tells.
@@ -552,12 +608,23 @@ func (e *Engine) learn(ctx context.Context, s *snapshot.Snapshot, q asking) (lea
 	if of.n > 0 {
 		of.first = &confirmed[0]
 	}
-	return answers.Of(ctx, s, of, func(context.Context) (learned, error) {
+	return answers.Of(ctx, s, of, func(ctx context.Context) (learned, error) {
 		scope := e.ScopeKey()
-		kept := slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Exemplar) bool {
-			return p.Scope != scope || e.mentions(p)
+		kept, err := e.Permitted(ctx, slices.DeleteFunc(slices.Clone(confirmed), func(p memory.Exemplar) bool {
+			return p.Scope != scope
+		}))
+		if err != nil {
+			return learned{}, err
+		}
+		shown, err := shownExemplars.Of(ctx, s, struct{}{}, func(ctx context.Context) ([]memory.Exemplar, error) {
+			return e.Permitted(ctx, e.exemplars)
 		})
-		shown := slices.DeleteFunc(slices.Clone(e.exemplars), func(p memory.Exemplar) bool { return !e.mayShow(p) })
+		if err != nil {
+			return learned{}, err
+		}
+		shown = slices.DeleteFunc(slices.Clone(shown), func(p memory.Exemplar) bool {
+			return p.Scope != "" && p.Scope != scope
+		})
 		solved := slices.DeleteFunc(slices.Clone(shown), func(p memory.Exemplar) bool { return p.Past })
 		return learned{kept, &memory.Pool{Pairs: slices.Concat(kept, solved)}, slices.Concat(shown, kept),
 			emptyShare(kept)}, nil

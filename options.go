@@ -695,7 +695,8 @@ func (e *Engine) takes(q asking) error {
 }
 
 // NewScope returns an exec.Scope with these Params and a Key derived from them. Equal parameters give equal keys, also
-// in another process; different parameters give different keys.
+// in another process; different parameters give different keys. The Key says nothing of Settings: give a scope with
+// Settings a Key of your own.
 func NewScope(params map[string]any) exec.Scope {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -718,7 +719,7 @@ func NewScope(params map[string]any) exec.Scope {
 // Stored data belongs to s.Key: profiles, samples, confirmed answers, lessons, conversations. Data that was stored
 // without a scope is not used under one. Exemplars of WithMemory and manual lessons without a scope belong to the
 // program, and every scope may see them. A question sees everything that was learned under its Key. Give scopes with
-// different rights different keys, as NewScope does. A known Key with other Params is refused.
+// different rights different keys, as NewScope does. A known Key with other Params or Settings is refused.
 func WithScope(s exec.Scope) AskOption {
 	return askOption{option{name: "WithScope"}, func(a *asking) {
 		s.Params, s.Settings = maps.Clone(s.Params), maps.Clone(s.Settings)

@@ -313,13 +313,13 @@ func (e *Engine) within(a asking) (*Engine, error) {
 	}
 	if a.scope != nil && !e.scopes.matches(*a.scope) {
 		return nil, &exec.RefusedError{Reason: "scope",
-			Detail: "the key of the scope was seen with other parameters: give each set of parameters a key of its own, " +
-				"as NewScope does"}
+			Detail: "the key of the scope was seen with other parameters or settings: give each set of them a key of its " +
+				"own, as NewScope does for parameters"}
 	}
 	return &Engine{e.core, key{db, e.narrowed || a.policy != nil}}, nil
 }
 
-// seenScopes are the parameters with which each key was seen. Of very many keys it forgets those before.
+// seenScopes are the parameters and settings with which each key was seen. Of very many keys it forgets those before.
 type seenScopes struct {
 	mu    sync.Mutex
 	byKey map[string]string
@@ -328,9 +328,9 @@ type seenScopes struct {
 // mostSeenScopes bounds the memory of seenScopes.
 const mostSeenScopes = 100_000
 
-// matches reports whether the key of a scope was seen with no other parameters, and remembers it.
+// matches reports whether the key of a scope was seen with no other parameters and settings, and remembers it.
 func (s *seenScopes) matches(scope exec.Scope) bool {
-	params := NewScope(scope.Params).Key
+	params := NewScope(map[string]any{NewScope(scope.Params).Key: fmt.Sprintf("%q", scope.Settings)}).Key
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.byKey[scope.Key]; ok {

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -139,6 +140,143 @@ func TestPolicyOfAQuestionHidesNames(t *testing.T) {
 			if strings.Contains(table.Definition, "hidden") {
 				t.Errorf("%v: %s", denied, table.Definition)
 			}
+		}
+	}
+}
+
+// hiding has a table that may be hidden, and seats a key to it.
+const hiding = "CREATE TABLE hidden (id INTEGER PRIMARY KEY, word TEXT);" +
+	"CREATE TABLE seats (id INTEGER, h INTEGER REFERENCES hidden (id), word TEXT)"
+
+// TestPolicyOfTheEngineHidesPairs: what it denies is named by no confirmed pair and no exemplar, in prompts and where
+// programs show them.
+func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
+	pairs := []memory.Exemplar{
+		{Question: "Which CANARY-table?", SQL: "SELECT h.id FROM hidden h"},
+		{Question: "Which CANARY-column?", SQL: "SELECT h.word FROM seats s JOIN hidden h ON h.id = s.h"},
+		{Question: "Which CANARY-other?", SQL: "SELECT word FROM seats"},
+		{Question: "Which CANARY-seat?", SQL: "WITH hid AS (SELECT h FROM seats) SELECT h FROM hid"},
+		{Question: "Which CANARY-elsewhere?", SQL: "SELECT x FROM another"},
+	}
+	all := []string{"table", "column", "other", "seat", "elsewhere"}
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		want   []string
+	}{
+		{"nothing is denied", exec.Policy{}, all},
+		{"a table", exec.Policy{DenyTables: []string{"HIDDEN"}}, []string{"other", "seat", "elsewhere"}},
+		{"a table with its schema", exec.Policy{DenyTables: []string{"main.hidden"}}, []string{"other", "seat", "elsewhere"}},
+		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, []string{"other", "seat", "elsewhere"}},
+		{"a column of one table", exec.Policy{DenyColumns: []string{"hidden.word"}},
+			[]string{"table", "other", "seat", "elsewhere"}},
+		{"a column with its schema", exec.Policy{DenyColumns: []string{"main.hidden.word"}},
+			[]string{"table", "other", "seat", "elsewhere"}},
+		{"a column of all tables", exec.Policy{DenyColumns: []string{"word"}}, []string{"table", "seat", "elsewhere"}},
+		{"a table without a rule", exec.Policy{Shared: []string{"seats"}}, []string{"other", "seat", "elsewhere"}},
+	} {
+		for how, options := range map[string]memory.Options{"exemplars": {Exemplars: pairs}, "confirmed": {}} {
+			if how == "confirmed" {
+				options.VerifiedAnswers = &memory.VerifiedAnswers{}
+				for _, p := range pairs {
+					if tt.policy.NeedsScope() {
+						p.Scope = "acme"
+					}
+					testutil.OK(t, options.VerifiedAnswers.Add(p))
+				}
+			}
+			model := &prompted{sql: "SELECT id FROM seats"}
+			e := testutil.Value(texttosql.New(open(t, hiding), model, texttosql.WithMemory(options),
+				texttosql.WithStrategy(strategy.Direct{Shots: 9}), texttosql.WithPolicy(tt.policy)))(t)
+			if tt.policy.NeedsScope() {
+				e = testutil.Value(e.For(texttosql.WithScope(acme)))(t)
+			}
+			testutil.Value(e.Ask(t.Context(), "How many seats?"))(t)
+			prompt := model.shown()
+			var listed strings.Builder
+			for _, p := range testutil.Value(e.Permitted(t.Context(), pairs))(t) {
+				listed.WriteString(p.Question)
+			}
+			for _, canary := range all {
+				want := slices.Contains(tt.want, canary)
+				if got := strings.Contains(prompt, "CANARY-"+canary); got != want {
+					t.Errorf("%s, %s: %s in the prompt: %v", tt.why, how, canary, got)
+				}
+				if got := strings.Contains(listed.String(), "CANARY-"+canary); got != want {
+					t.Errorf("%s: %s is listed: %v", tt.why, canary, got)
+				}
+			}
+		}
+	}
+}
+
+// TestPolicyOfAFollowUpHidesTurns: a follow-up under a narrower policy is shown no earlier question, statement and
+// correction that names what it denies.
+func TestPolicyOfAFollowUpHidesTurns(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		policy *exec.Policy // nil: none
+		shown  bool
+		said   bool // the correction is shown, which names its column
+	}{
+		{"no policy", nil, true, true},
+		{"a column of that name is denied in another table", &exec.Policy{DenyColumns: []string{"seats.word"}}, false, false},
+		{"one that denies what the statement does not name", &exec.Policy{DenyTables: []string{"chairs"}}, true, true},
+		{"its table is denied", &exec.Policy{DenyTables: []string{"hidden"}}, false, false},
+		{"its table is not allowed", &exec.Policy{AllowTables: []string{"seats"}}, false, true},
+		{"its column is denied", &exec.Policy{DenyColumns: []string{"hidden.word"}}, false, false},
+	} {
+		model := &prompted{sql: "SELECT word FROM hidden"}
+		e := testutil.Value(texttosql.New(open(t, hiding+";CREATE TABLE chairs (id INTEGER)"), model,
+			texttosql.WithSamples(1)))(t)
+		c := e.NewConversation(nil)
+		testutil.Value(c.Ask(t.Context(), "Which CANARY are there?"))(t)
+		testutil.Value(c.Correct(t.Context(), "CANARY means hidden.word"))(t)
+		model.shown()
+		model.sql = "SELECT id FROM seats"
+		var opts []texttosql.AskOption
+		if tt.policy != nil {
+			opts = append(opts, texttosql.WithPolicy(*tt.policy))
+		}
+		testutil.Value(c.Ask(t.Context(), "And how many seats?", opts...))(t)
+		prompt := model.shown()
+		for text, want := range map[string]bool{"Which CANARY are there?": tt.shown, "SELECT word FROM hidden": tt.shown,
+			"The user said before": tt.said} {
+			if got := strings.Contains(prompt, text); got != want {
+				t.Errorf("%s: %q is shown: %v", tt.why, text, got)
+			}
+		}
+	}
+}
+
+// TestDeclaredProfiles: a declared schema tells a scope nothing of rows, which may be those of others.
+func TestDeclaredProfiles(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		kept   bool
+	}{
+		{"no scopes", exec.Policy{}, true},
+		{"rules about rows", exec.Policy{Rows: map[string]string{"seats": "id = 1"}, Shared: []string{"hidden"}}, false},
+		{"every row is shared", exec.Policy{Shared: []string{"seats", "hidden"}}, false},
+	} {
+		declared := &schema.Schema{Tables: []schema.Table{{Name: "seats", Kind: "table", Rows: new(int64(7)),
+			RowsAtLeast: true, Columns: []schema.Column{
+				{Name: "id", Type: "INTEGER"},
+				{Name: "word", Type: "TEXT", Profile: &schema.Profile{Sampled: 7, Examples: []any{"CANARY"}}},
+			}}}}
+		e := testutil.Value(texttosql.New(open(t, hiding), always("x"), texttosql.WithSchema(declared),
+			texttosql.WithPolicy(tt.policy)))(t)
+		testutil.OK(t, e.Ready(t.Context())) // which has no scope
+		if tt.policy.NeedsScope() {
+			e = testutil.Value(e.For(texttosql.WithScope(acme)))(t)
+		}
+		got := testutil.Value(e.Schema(t.Context()))(t).Tables[0]
+		if told := got.Rows != nil || got.RowsAtLeast || got.Columns[1].Profile != nil; told != tt.kept {
+			t.Errorf("%s: %+v", tt.why, got)
+		}
+		if t0 := declared.Tables[0]; t0.Rows == nil || !t0.RowsAtLeast || t0.Columns[1].Profile == nil {
+			t.Errorf("%s: the schema of the caller is another one: %+v", tt.why, t0)
 		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/texttosql/texttosql/knowledge"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
+	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
@@ -158,6 +159,14 @@ func slotCalls() []slotCall {
 				return err
 			}
 			_, err = narrow.Query(ctx, sql)
+			return err
+		}},
+		{method: "Engine.Permitted", run: func(ctx context.Context, e *texttosql.Engine, sql string) error {
+			narrow, err := e.For(texttosql.WithPolicy(exec.Policy{DenyTables: []string{"pupils_old"}}))
+			if err != nil {
+				return err
+			}
+			_, err = narrow.Permitted(ctx, []memory.Exemplar{{Question: "who?", SQL: sql}})
 			return err
 		}},
 		{method: "Engine.OpenConversation", run: func(ctx context.Context, e *texttosql.Engine, _ string) error {

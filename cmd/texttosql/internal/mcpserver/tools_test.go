@@ -209,6 +209,7 @@ func TestReasons(t *testing.T) {
 func TestResources(t *testing.T) {
 	confirmed := &memory.VerifiedAnswers{}
 	testutil.OK(t, confirmed.Add(memory.Exemplar{Question: "How many?", SQL: "SELECT count(*) FROM singer"}))
+	testutil.OK(t, confirmed.Add(memory.Exemplar{Question: "Who earns?", SQL: "SELECT singer_id FROM payroll"}))
 	cs := connect(t, serverOf(t, newModel(), func(c *mcpserver.Config) { c.Databases[0].Confirmed = confirmed }), nil, "")
 	list := testutil.Value(cs.ListResources(t.Context(), nil))(t)
 	var uris []string
@@ -224,7 +225,8 @@ func TestResources(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for uri, has := range map[string]string{
-		"texttosql://confirmed": `{"question":"How many?","sql":"SELECT count(*) FROM singer"}`,
+		// without the one that reads what the policy denies
+		"texttosql://confirmed": `[{"question":"How many?","sql":"SELECT count(*) FROM singer"}]`,
 		"texttosql://schema":    "concert", "texttosql://schema/singer": "country",
 		"texttosql://schema/odd%20%2F%20name": "note",
 		"texttosql://schema/main/SINGER":      "country",

@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/textformat"
+	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -200,5 +202,28 @@ func TestLook(t *testing.T) {
 		b.until("document.title.endsWith('· Northwind') && document.getElementById('company').innerText === 'Northwind'")
 		b.axe("accent")
 		b.clean()
+	}
+}
+
+// TestSavedUnderPolicy: no card and no address shows a saved answer that reads what the policy denies.
+func TestSavedUnderPolicy(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		shown  bool
+	}{
+		{"nothing is denied", exec.Policy{}, true},
+		{"another table is denied", exec.Policy{DenyTables: []string{"sales"}}, true},
+		{"its table is denied", exec.Policy{DenyTables: []string{"clerks"}}, false},
+		{"its column is denied", exec.Policy{DenyColumns: []string{"clerks.name"}}, false},
+	} {
+		s := open(t, nil)
+		s.server.Engine = testutil.Value(s.server.Engine.For(texttosql.WithPolicy(tt.policy)))(t)
+		p := memory.Exemplar{Question: "Who?", SQL: "SELECT name FROM clerks"}
+		testutil.OK(t, s.confirmed.Add(p))
+		status, _ := s.do(t, "/saved/"+savedID(p)+".csv", nil, nil)
+		if cards := s.saved(t); (len(cards) == 1) != tt.shown || (status == 200) != tt.shown {
+			t.Errorf("%s: %d, %+v", tt.why, status, cards)
+		}
 	}
 }
