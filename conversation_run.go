@@ -122,6 +122,20 @@ func (s *Conversation) again(ctx context.Context) (*Result, error) {
 	return s.run(ctx, s.asked(&rec), chosen)
 }
 
+// earlier are the turns before the current question, as far as the policy of the question lets a prompt show them.
+func (s *Conversation) earlier(ctx context.Context, r *session.Record) (turns []session.PreviousTurn, err error) {
+	for _, t := range r.Earlier() {
+		pairs, err := s.engine().Permitted(ctx, []memory.Exemplar{{Question: t.Question, SQL: t.SQL}})
+		if err != nil {
+			return nil, err
+		}
+		if len(pairs) > 0 {
+			turns = append(turns, t)
+		}
+	}
+	return turns, nil
+}
+
 // run asks the current question: recorded replies first, then the models. chosen is the answer of the user, if there is
 // one. The record is in the state in which the question goes on, and is in another one when run returns.
 func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Outcome) (*Result, error) {
@@ -134,9 +148,6 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	a.day, a.Evidence = s.day(&rec), s.said(&rec)
 	a.talk = &talk{
 		corrections: rec.Corrections(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce,
-		earlier: slices.DeleteFunc(rec.Earlier(), func(t session.PreviousTurn) bool {
-			return s.engine().mentions(memory.Exemplar{Question: t.Question, SQL: t.SQL})
-		}),
 	}
 	if answered, _ := known(&rec); answered != nil && rec.Turns[rec.Last()].Kind == dialogue.TurnCorrection {
 		a.talk.corrected = answered.SQL
@@ -152,7 +163,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	}
 	if err != nil {
 		err = &saveError{fmt.Errorf("texttosql: the journal of conversation %s: %w", rec.ID, err)}
-	} else {
+	} else if a.talk.earlier, err = s.earlier(ctx, &rec); err == nil {
 		res, err = s.engine().Ask(ctx, a.Text, a)
 	}
 	if res != nil {

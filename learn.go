@@ -443,15 +443,22 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	for _, t := range live.Tables { // one of several schemas may be read
 		delete(denied, schema.FoldCase(t.Name))
 	}
+	hasTable := func(t sqlshape.TableRef) bool {
+		return t.Base() && (denied[schema.FoldCase(t.Name)] || t.Schema != "" && !policy.AllowsTable(t.Schema, t.Name))
+	}
+	hasColumn := func(c sqlshape.ColumnRef) bool {
+		of := c.Scope
+		if c.Table != "" {
+			of = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
+		}
+		return slices.ContainsFunc(of, func(t sqlshape.TableRef) bool {
+			return !policy.AllowsColumn(cmp.Or(t.Schema, live.Default), t.Name, c.Column)
+		})
+	}
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
 		sql := e.db.Language().Text.Parse(p.SQL)
-		tables := slices.DeleteFunc(slices.Clone(sql.Tables()), func(t sqlshape.TableRef) bool { return !t.Base() })
-		return e.mentions(p) || slices.ContainsFunc(tables, func(t sqlshape.TableRef) bool {
-			return denied[schema.FoldCase(t.Name)] || t.Schema != "" && !policy.AllowsTable(t.Schema, t.Name) ||
-				len(policy.DenyColumns) > 0 && slices.ContainsFunc(sql.Columns(), func(c sqlshape.ColumnRef) bool {
-					return !policy.AllowsColumn(cmp.Or(t.Schema, live.Default), t.Name, c.Column)
-				})
-		})
+		return e.mentions(p) || slices.ContainsFunc(sql.Tables(), hasTable) ||
+			len(policy.DenyColumns) > 0 && slices.ContainsFunc(sql.Columns(), hasColumn)
 	}), nil
 }
 

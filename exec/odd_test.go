@@ -213,7 +213,6 @@ func TestCaution(t *testing.T) {
 	}
 }
 
-// A share of whole numbers is 0 to SQLite, and every sample of a model writes it so.
 // billed is SQLite as if each statement were billed by what it reads.
 type billed struct{ sqlite.Dialect }
 
@@ -238,6 +237,7 @@ func TestBilledStatements(t *testing.T) {
 	}
 }
 
+// A share of whole numbers is 0 to SQLite, and every sample of a model writes it so.
 func ExampleSuspiciousResultCheck() {
 	db := openShop(exec.Config{})
 	checked, err := db.Examine(context.Background(), "SELECT count(*) / 7 AS share FROM orders", exec.ReadOnly{},

@@ -15,13 +15,14 @@ import (
 // Rows are the engine's own words. exec/sqlite builds Nodes from them, so that plans can be compared and costed with
 // the methods published for SQLite. Other engines return their Rows and cost unchanged. An engine that plans by
 // statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, or the scope has settings,
-// Rows list only its tables. They also do if Policy.DenyColumns is set and a table of the statement has a column that
-// may not be read: the engine may name an index over it.
+// Rows list only its tables (Reduced). With Policy.DenyColumns the rows of SQLite name no index.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
 	Rows  []PlanRow  `json:"rows"`            // the rows of the plan as the engine returns them
 	Nodes []PlanNode `json:"nodes,omitempty"` // the same as a tree; in the order of the rows
+
+	Reduced bool `json:"reduced,omitempty"` // Rows list only the tables: many statements have the same ones
 
 	// EngineCost is the engine's cost estimate, in its own unit. 0: the engine does not report it, or rules about rows
 	// or the settings of the scope hide it because it counts all rows.
@@ -42,7 +43,7 @@ type PlanRow struct {
 
 // Scans returns the tables that the plan reads completely, each once and sorted, with their names in the schema. A
 // complete read means every row of the table, or every entry of one of its indexes. A LIMIT may end such a scan early;
-// conditions do not make it smaller. nil: the plan has none, or rules about rows hide the plan.
+// conditions do not make it smaller. nil: the plan has none, or is Reduced.
 //
 // SQLite, PostgreSQL, MariaDB and DuckDB distinguish scans from lookups by a key. If an engine does not report which of
 // two tables a step reads, Scans returns both. Trino and BigQuery have no indexes: each table that they read counts,

@@ -285,8 +285,10 @@ func TestPlanNamesNoDeniedColumn(t *testing.T) {
 		sql    string
 		want   string // the rows; and the signature behind a "|"
 	}{
-		{"an index over it", deny, "SELECT name FROM users ORDER BY name", "reads users|scan:users:covering"},
-		{"under a view", deny, "SELECT name FROM v ORDER BY name", "reads users, reads v|scan:users:covering"},
+		{"an index over it", deny, "SELECT name FROM users ORDER BY name",
+			"SCAN users USING COVERING INDEX|scan:users:covering"},
+		{"under a view", deny, "SELECT name FROM v ORDER BY name",
+			"SCAN users USING COVERING INDEX|scan:users:covering"},
 		{"a table without one", deny, "SELECT a FROM t", "SCAN t|scan:t:full"},
 		{"nothing is denied", exec.Policy{}, "SELECT name FROM users ORDER BY name", index + "|scan:users:covering"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/texttosql/texttosql/exec/guard"
@@ -283,30 +284,24 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 }
 
 // told returns what is told of a plan. An engine estimates and chooses by statistics of all rows, so where rules hide
-// some, of us or of the database by the settings of a scope, only the tables are told. A step may name an index over a
-// column that the policy denies: then no step is told.
+// some, of us or of the database by the settings of a scope, only the tables are told. An index may be over a column
+// that the policy denies: SQLite's are not named then.
 func (h *held) told(a *Statement, p Plan) Plan {
-	tables := len(h.db.policy.DenyColumns) > 0 && slices.ContainsFunc(a.reads, func(r guard.Read) bool {
-		return r.Relation.Hides()
-	})
 	if p.Nodes == nil && (a.ruled != nil || len(h.db.settings()) > 0) {
-		p, tables = Plan{}, true
-	}
-	if !tables {
-		return p
-	}
-	whole := p.Scans()
-	p.Rows = nil
-	for i, r := range a.reads {
-		name := a.named(r.Relation)
-		row := PlanRow{ID: i + 1, Detail: "reads " + name.String()}
-		if slices.Contains(whole, name) {
-			row.Scans = []schema.TableName{name}
+		p = Plan{Rows: []PlanRow{}, Reduced: true}
+		for i, r := range a.reads {
+			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + a.named(r.Relation).String()})
 		}
-		p.Rows = append(p.Rows, row)
+	}
+	for i := range p.Rows {
+		if p.Nodes != nil && len(h.db.policy.DenyColumns) > 0 {
+			p.Rows[i].Detail = indexName.ReplaceAllString(p.Rows[i].Detail, "INDEX")
+		}
 	}
 	return p
 }
+
+var indexName = regexp.MustCompile(`\bINDEX [^\s(]\S*`)
 
 // named is the name of a relation, without a schema that is the default one.
 func (s *Statement) named(r *guard.Relation) schema.TableName {

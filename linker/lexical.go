@@ -60,14 +60,14 @@ func (l Lexical) Link(ctx context.Context, in Input) (schema.Links, error) {
 			return schema.Links{Notes: []string{"no word of the question matches the schema: " +
 				"it is about what the answer before it reads"}}, nil
 		}
-		if len(all) <= askedTables {
+		if len(all) <= max(askedTables, most) {
 			return schema.Links{Whole: true,
 				Notes: []string{"no word of the question matches the schema: the whole schema is kept"}}, nil
 		}
 		links.Notes = append(links.Notes, fmt.Sprintf("no word of the question matches the schema: %d tables of %d are kept",
 			most, len(all)))
 		trace.FromContext(ctx).Warn(noChoice, links.Notes[0])
-		all = all[:min(most, len(all))]
+		all = all[:most]
 	}
 	order := all
 	if !l.Fill && found > 0 {

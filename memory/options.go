@@ -6,7 +6,8 @@ import "github.com/texttosql/texttosql/schema"
 // after the program ends.
 type Options struct {
 	// Exemplars is a pool of solved questions about this database. Prompts show those that are most like the
-	// question: petsql 9, Consensus, Direct, SelfConsistency and a Prompt as many as their Shots, by default 3.
+	// question: petsql 9, Consensus, Direct, SelfConsistency and a Prompt as many as their Shots, by default 3. A pair
+	// with Past is in no prompt.
 	//
 	// Linkers also use them, and so does every strategy for a schema over the budget of a prompt. They learn which
 	// tables answer which words, and which tables are read together (linker.Index). Past statements of a log serve

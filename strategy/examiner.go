@@ -284,6 +284,9 @@ func (a *Checker) examine(ctx context.Context, e *admitted) (x exam) {
 	default:
 		c.Plan, c.Cost = checked.Plan.Signature(), checked.Plan.Cost()
 	}
+	if checked.Plan != nil && checked.Plan.Reduced { // other statements have this plan, too
+		c.Plan += "\n" + checked.Statement.Normalize()
+	}
 	if t := checked.Table; t != nil {
 		describe(c, t, a.env.WithoutExecution || readsSensitive(a.env.Schema, checked.Analysis))
 	}

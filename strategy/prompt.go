@@ -92,7 +92,7 @@ func (p Prompt) Prompt(ctx context.Context, env *Env, in PromptInput) ([]llm.Mes
 // defaultShots is how many exemplars a Prompt without Shots shows.
 const defaultShots = 3
 
-// columns counts the columns of all tables.
+// exemplars are the solved questions that the prompt shows.
 func (p Prompt) exemplars(ctx context.Context, env *Env, question string) ([]memory.Exemplar, error) {
 	if env.Exemplars == nil || p.Shots < 0 {
 		return nil, ctx.Err()

@@ -57,7 +57,7 @@ func TestMisplacedColumns(t *testing.T) {
 			sql:  "SELECT T3.hero FROM heroes T1 JOIN hero_powers T2 ON T1.id = T2.hero_id",
 			told: "No table of the statement is T3 with a column hero. The statement has it as T1.hero."},
 		{why: "the table of the outer SELECT has it: all heroes, or none",
-			sql: "SELECT hero FROM heroes h WHERE NOT EXISTS (SELECT 1 FROM hero_powers p WHERE p.hero = h.hero)",
+			sql:  "SELECT hero FROM heroes h WHERE NOT EXISTS (SELECT 1 FROM hero_powers p WHERE p.hero = h.hero)",
 			told: "Existing names that are close: heroes.hero"},
 		{why: "two arms use one alias", sql: "SELECT T1.hero FROM heroes T1 JOIN sides T2 ON T1.side_id = T2.id " +
 			"UNION SELECT T1.hero FROM powers T1 JOIN heroes T2 ON T1.id = T2.id",

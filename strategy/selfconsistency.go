@@ -20,7 +20,7 @@ import (
 type SelfConsistency struct {
 	Samples     int     // 0 means 12; WithSamples overrides it
 	Temperature float64 // 0 means 0.7
-	Shots       int     // few-shot exemplars; 0: up to 3 confirmed ones, see Prompt.Shots
+	Shots       int     // few-shot exemplars; 0: up to 3
 	AtOnce      bool    // see Sampler.AtOnce
 }
 

@@ -380,7 +380,7 @@ func timeless(t *testing.T, rec session.Record) string {
 	return string(text)
 }
 
-// slowStore is a store whose saves wait until go on is closed, once began is wanted.
+// slowStore is a store whose saves wait until goOn is closed. The first one closes began.
 type slowStore struct {
 	session.MemoryStore
 	began chan struct{}

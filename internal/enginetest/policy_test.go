@@ -157,8 +157,9 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 		{Question: "Which CANARY-other?", SQL: "SELECT word FROM seats"},
 		{Question: "Which CANARY-seat?", SQL: "WITH hid AS (SELECT h FROM seats) SELECT h FROM hid"},
 		{Question: "Which CANARY-elsewhere?", SQL: "SELECT x FROM another"},
+		{Question: "Which CANARY-joined?", SQL: "SELECT s.word FROM seats s JOIN hidden h ON h.id = s.h"},
 	}
-	all := []string{"table", "column", "other", "seat", "elsewhere"}
+	all := []string{"table", "column", "other", "seat", "elsewhere", "joined"}
 	for _, tt := range []struct {
 		why    string
 		policy exec.Policy
@@ -169,9 +170,9 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 		{"a table with its schema", exec.Policy{DenyTables: []string{"main.hidden"}}, []string{"other", "seat", "elsewhere"}},
 		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, []string{"other", "seat", "elsewhere"}},
 		{"a column of one table", exec.Policy{DenyColumns: []string{"hidden.word"}},
-			[]string{"table", "other", "seat", "elsewhere"}},
+			[]string{"table", "other", "seat", "elsewhere", "joined"}},
 		{"a column with its schema", exec.Policy{DenyColumns: []string{"main.hidden.word"}},
-			[]string{"table", "other", "seat", "elsewhere"}},
+			[]string{"table", "other", "seat", "elsewhere", "joined"}},
 		{"a column of all tables", exec.Policy{DenyColumns: []string{"word"}}, []string{"table", "seat", "elsewhere"}},
 		{"a table without a rule", exec.Policy{Shared: []string{"seats"}}, []string{"other", "seat", "elsewhere"}},
 	} {

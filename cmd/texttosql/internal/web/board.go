@@ -117,14 +117,18 @@ func (s *Server) savedPairs(ctx context.Context) ([]memory.Exemplar, error) {
 
 // savedPair is the saved answer that an id names.
 func (s *Server) savedPair(ctx context.Context, id string) (memory.Exemplar, error) {
-	pairs, err := s.savedPairs(ctx)
+	pairs, err := s.Confirmed.PairsOf(s.Engine.ScopeKey())
+	if err == nil {
+		isOther := func(p memory.Exemplar) bool { return savedID(p) != id }
+		pairs, err = s.Engine.Permitted(ctx, slices.DeleteFunc(pairs, isOther))
+	}
+	if err == nil && len(pairs) == 0 {
+		err = missingError("There is no saved answer with this id.")
+	}
 	if err != nil {
 		return memory.Exemplar{}, err
 	}
-	if i := slices.IndexFunc(pairs, func(p memory.Exemplar) bool { return savedID(p) == id }); i >= 0 {
-		return pairs[i], nil
-	}
-	return memory.Exemplar{}, missingError("There is no saved answer with this id.")
+	return pairs[0], nil
 }
 
 // board gives the answers that were confirmed in this scope, the latest first.

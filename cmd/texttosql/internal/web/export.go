@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,10 +72,16 @@ const maxPart = 30 * time.Second
 // dueWriter writes to clients that go on reading.
 type dueWriter struct{ http.ResponseWriter }
 
-func (w dueWriter) Write(part []byte) (int, error) {
-	// not every writer has a deadline
-	http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(maxPart))
-	return w.ResponseWriter.Write(part)
+func (w dueWriter) Write(text []byte) (n int, err error) {
+	for part := range slices.Chunk(text, 16<<10) {
+		// not every writer has a deadline
+		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(maxPart))
+		written, err := w.ResponseWriter.Write(part)
+		if n += written; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // sendFile says that a file of that name and form follows, and begins it.
