@@ -83,7 +83,7 @@ func (s *Runner) query(ctx context.Context, sql string, b Bounds) (t *result.Tab
 			}
 			if h.sink = s.sink; h.sink != nil {
 				h.sink.Within(ctx) // else a slow reader holds the connection beyond the time limit
-				defer h.sink.Within(nil)
+				defer h.sink.Within(context.Background())
 			}
 			defer func() { h.sink = nil }()
 			return h.read(ctx, a, b)

@@ -129,8 +129,9 @@ func (k *RowWriter) Row(row []any) error {
 	return k.flush()
 }
 
-// Within sets a further context whose end ends the wait of Row, for a statement with a time limit of its own. nil: only
-// the context of the stream ends it, as at first. The last rows, which are sent after produce, may need that.
+// Within sets a further context whose end ends the wait of Row, for a statement with a time limit of its own. With
+// context.Background only the context of the stream ends it, as at first. The last rows, which are sent after produce,
+// need that.
 func (k *RowWriter) Within(ctx context.Context) { k.within = ctx }
 
 func (k *RowWriter) flush() error {
