@@ -198,7 +198,8 @@ var errNothingLeft = errors.New("no pair is left to write; the report has the re
 // The file at path has a line {"messages": [{"role", "content"}, …]} a pair, in their order. The last message is the
 // assistant's: the SQL with a semicolon. The messages before it are, byte for byte, those that strategy.Direct{Shots:
 // K} sends with the options and the exemplars that the pair may have: none that shares its question, its SQL or a
-// template of them (leakguard.Guard). So an exemplar of a pair depends on the pair, the pool and WithSeed alone. Beside
+// template of them (leakguard.Guard). K 0 is an engine without exemplars. So an exemplar of a pair depends on the pair,
+// the pool and WithSeed alone. Beside
 // the file stands its Manifest, as NAME.manifest.json for NAME.jsonl. Equal input gives equal bytes.
 //
 // A pair is left out, and reported, for one of the reasons not_utf8, empty, too_long, not_select, duplicate (question,

@@ -325,6 +325,9 @@ func TestServedAdapter(t *testing.T) {
 		client := testutil.Value(openai.New(openai.WithBaseURL(server.URL), openai.WithToken("none"), openai.WithModel(name),
 			openai.WithHTTPClient(langchain.HTTPClient(nil))))(t)
 		db, shown := open(t, shop), texttosql.WithMemory(memory.Options{Exemplars: []memory.Exemplar{solved[1], solved[3]}})
+		if k == 0 { // such an engine has none to show
+			shown = texttosql.WithMemory(memory.Options{})
+		}
 		e := testutil.Value(texttosql.New(db, langchain.Model(client), texttosql.WithStrategy(strategy.Direct{Shots: k}),
 			texttosql.WithClock(nil), shown))(t)
 		x := testutil.Value(training.NewExporter(t.Context(), db, shown))(t)
