@@ -275,19 +275,25 @@ func templateOf(d sqltext.Dialect, v knowledge.VerifiedQuery) string {
 // such answers of the recorded votes on EHRSQL were right, of the others .601: the direction is sure, the size is not.
 func raised(confidence float64) float64 { return confidence + (1-confidence)/2 }
 
+// withheld are the names of the tables that the policy denies, folded.
+func (e *Engine) withheld(ctx context.Context) (map[string]bool, error) {
+	tables, err := e.db.Withheld(ctx)
+	denied := map[string]bool{}
+	for _, t := range tables {
+		denied[schema.FoldCase(t.Name)] = true
+	}
+	return denied, err
+}
+
 // recall returns the lessons that a question may be shown, without those that name what its policy denies. nil: none.
 func (e *Engine) recall(ctx context.Context, q asking) (*memory.RetrievedLessons, error) {
 	r, err := e.learnedFor(ctx, q)
 	if r == nil || !e.narrowed || len(r.Lessons) == 0 {
 		return r, err
 	}
-	withheld, err := e.db.Withheld(ctx)
+	denied, err := e.withheld(ctx)
 	if err != nil {
 		return nil, err
-	}
-	denied := map[string]bool{}
-	for _, t := range withheld {
-		denied[schema.FoldCase(t.Name)] = true
 	}
 	policy := e.db.Policy()
 	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
@@ -432,13 +438,9 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	if err != nil {
 		return nil, err
 	}
-	withheld, err := e.db.Withheld(ctx)
+	denied, err := e.withheld(ctx)
 	if err != nil {
 		return nil, err
-	}
-	denied := map[string]bool{}
-	for _, t := range withheld {
-		denied[schema.FoldCase(t.Name)] = true
 	}
 	for _, t := range live.Tables { // one of several schemas may be read
 		delete(denied, schema.FoldCase(t.Name))
@@ -458,7 +460,7 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
 		sql := e.db.Language().Text.Parse(p.SQL)
 		return e.mentions(p) || slices.ContainsFunc(sql.Tables(), hasTable) ||
-			len(policy.DenyColumns) > 0 && slices.ContainsFunc(sql.Columns(), hasColumn)
+			slices.ContainsFunc(sql.Columns(), hasColumn)
 	}), nil
 }
 
