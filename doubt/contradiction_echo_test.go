@@ -75,7 +75,7 @@ func TestCountedByAnAdjective(t *testing.T) {
 			"SELECT count(DISTINCT c.customer_no), count(*)" + join, false, "two counts"},
 		{"How many customers complain?",
 			"SELECT count(*) FROM customers c JOIN complaints k ON k.customer_no = c.customer_no", true,
-			"the verb is no noun"},
+			"a verb behind the noun"},
 		{"How many bills customers paid?", "SELECT count(*)" + join + " WHERE i.state = 'paid'", false,
 			"bills are counted, which no table is named by"},
 		{"How many paid invoices have private customers?",

@@ -283,9 +283,9 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 	return h.told(a, p), err
 }
 
-// told returns what is told of a plan. An engine estimates and chooses by statistics of all rows, so where rules hide
-// some, of us or of the database by the settings of a scope, only the tables are told. An index may be over a column
-// that the policy denies: SQLite's are not named then.
+// told returns the part of a plan that users may see. An engine estimates and chooses by statistics of all rows. So
+// where rules hide some, of us or of the database by the settings of a scope, it is the tables alone. An index may be
+// over a column that the policy denies: SQLite's are not named then.
 func (h *held) told(a *Statement, p Plan) Plan {
 	if p.Nodes == nil && (a.ruled != nil || len(h.db.settings()) > 0) {
 		p = Plan{Rows: []PlanRow{}, Reduced: true}

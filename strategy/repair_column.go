@@ -289,7 +289,7 @@ func (m *misplaced) rewritten() string {
 }
 
 // meant is the only table that can be meant, as the statement writes its name, with the join that it needs. A qualifier
-// that is no table of the statement means one only if it is its name, in place of its alias.
+// without a table in the statement means one only if it is its name, in place of its alias.
 func (m *misplaced) meant() (holder, join string) {
 	if m.several || m.blind || joinsOuter(m.statement) {
 		return "", ""

@@ -287,7 +287,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanOfScope: of a plan by the statistics of all users, a user is told the tables alone.
+// TestPlanOfScope: a plan by the statistics of all users shows the tables alone.
 func TestPlanOfScope(t *testing.T) {
 	pool := sql.OpenDB(newServer())
 	defer pool.Close()

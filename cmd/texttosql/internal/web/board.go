@@ -123,7 +123,7 @@ func (s *Server) savedPair(ctx context.Context, id string) (memory.Exemplar, err
 		pairs, err = s.Engine.Permitted(ctx, slices.DeleteFunc(pairs, isOther))
 	}
 	if err == nil && len(pairs) == 0 {
-		err = missingError("There is no saved answer with this id.")
+		err = missingError("No saved answer has this id.")
 	}
 	if err != nil {
 		return memory.Exemplar{}, err

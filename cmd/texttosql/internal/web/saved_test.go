@@ -65,7 +65,7 @@ func TestSaved(t *testing.T) {
 		at + ".csv":              {200, textformat.BOM + "month,revenue\n2025-01,"},
 		at + ".json":             {200, `{"columns":["month","revenue"]`},
 		at + ".html":             {404, `{"code":"missing","error":"A saved answer ends with .csv, `},
-		"/saved/0123456789.csv":  {404, `{"code":"missing","error":"There is no saved answer with this id."}`},
+		"/saved/0123456789.csv":  {404, `{"code":"missing","error":"No saved answer has this id."}`},
 		"/api/saved/none/run":    {405, "Method Not Allowed"},
 		"/saved/../api/saved":    {200, `{"answers":[`},
 		"/saved/" + id + ".json": {404, `{"code":"missing"`},
