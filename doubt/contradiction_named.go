@@ -196,13 +196,26 @@ func (h held) column() string {
 			}
 			theirs, mine := words.Stems(other.Name), words.Stems(c.known.Name)
 			named := without(theirs, mine)
-			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) && !h.inConstants(named) {
+			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) &&
+				(!h.inConstants(named) || c.ofTime() && h.timed(named)) {
 				return tell("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
 					c.known.Name, other.Name)
 			}
 		}
 	}
 	return ""
+}
+
+// whenDone is what was done at a time: shipped in May.
+var whenDone = compile(`(?i)\b(\pL+) (?:in|on|during|since|before|after|between|until) (?:early |late |the |last |this )*
+	(?:\d|q[1-4]\b|january|february|march|april|may|june|july|august|september|october|november|december|
+	(?:day|week|month|quarter|year)\b)`)
+
+// timed reports whether the question says when something was done, by one of words as stems.
+func (h held) timed(list []string) bool {
+	return slices.ContainsFunc(whenDone.FindAllStringSubmatch(h.asked, -1), func(m []string) bool {
+		return slices.Contains(list, words.Stem(m[1]))
+	})
 }
 
 var isNull = compile(`^(?:\w+\.)?\w+ IS NULL\b`)

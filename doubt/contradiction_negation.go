@@ -147,8 +147,31 @@ func (h held) namesState(i int) bool {
 var bothOf = compile(`(?i)\bboth\b.*\band\b|\band also\b|\b(?:with|includ\w+|contain\w*|tagged|have|has|had|
 		use[sd]?|bought|take[ns]?|took|speak|offer|like) .*\bas well as\b`)
 
-// both looks for two things that one has to have and of which the statement takes either.
+// impossible looks for two values that one column of one row should have.
+func (h held) impossible() string {
+	for i, c := range h.constant {
+		for _, d := range h.constant[i+1:] {
+			if c.op == "=" && d.op == "=" && c.at < d.opAt && !strings.EqualFold(c.text, d.text) &&
+				c.column.Qualifier == d.column.Qualifier && strings.EqualFold(h.word(d.opAt-1), d.column.Column) &&
+				strings.EqualFold(h.word(c.opAt-1), d.column.Column) && !slices.ContainsFunc(h.tokens[c.at:d.opAt], isParted) {
+				return tell("No row has both %s and %s in %s.", c.text, d.text, c.column.Column)
+			}
+		}
+	}
+	return ""
+}
+
+// parted are words between conditions that need not hold for one row.
+var parted = words.Set("( ) ; OR WHEN THEN ELSE END SELECT WHERE ON JOIN GROUP HAVING ORDER UNION EXCEPT INTERSECT")
+
+// isParted reports whether conditions before and after a token need not hold for one row.
+func isParted(t sqltext.Token) bool { return t.Text == "," || parted[strings.ToUpper(t.Text)] }
+
+// both looks for two things that one has to have and of which the statement takes either, or no row has both.
 func (h held) both() string {
+	if detail := h.impossible(); detail != "" {
+		return detail
+	}
 	read := except(h.Statement.Tables(), func(t sqlshape.TableRef) bool { return !t.Base() })
 	if !h.asks(bothOf) || h.Statement.Uses("INTERSECT") || h.Statement.Uses("HAVING") || h.Statement.Uses("CASE") ||
 		len(h.Aggregates)+len(h.GroupBy) > 0 || len(read) > len(h.tables) { // by two rows of one table

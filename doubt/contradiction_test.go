@@ -240,6 +240,19 @@ func TestContradictions(t *testing.T) {
 				"'Parking')",
 			"SELECT booking_id FROM booking_extras JOIN extras e ON e.id = extra_id WHERE e.name IN ('Sauna', 'Parking') " +
 				"GROUP BY booking_id HAVING count(*) = 2", "both"},
+		{"no row has two names", "bookings with Sauna and Parking",
+			"SELECT x.booking_id FROM booking_extras x JOIN extras e ON e.id = x.extra_id WHERE e.name = 'Sauna' " +
+				"AND x.booking_id > 0 AND e.name = 'Parking'",
+			"SELECT x.booking_id FROM booking_extras x JOIN extras e ON e.id = x.extra_id JOIN booking_extras y " +
+				"ON y.booking_id = x.booking_id JOIN extras f ON f.id = y.extra_id WHERE e.name = 'Sauna' AND f.name = 'Parking'",
+			"both"},
+		{"cases of one name", "number of bookings with Sauna and with Parking",
+			"SELECT count(*) FROM booking_extras x JOIN extras e ON e.id = x.extra_id WHERE e.name = 'Sauna' AND e.name = 'Parking'",
+			"SELECT sum(CASE WHEN e.name = 'Sauna' THEN 1 END), sum(CASE WHEN e.name = 'Parking' THEN 1 END) " +
+				"FROM booking_extras x JOIN extras e ON e.id = x.extra_id", "both"},
+		{"the time at which it was done", "bookings booked in May 2024",
+			"SELECT id FROM bookings WHERE status = 'booked' AND arrival_on LIKE '2024-05%'",
+			"SELECT id FROM bookings WHERE status = 'booked' AND booked_on LIKE '2024-05%'", "column"},
 		{"those without", "number of bookings of each room, including rooms without",
 			"SELECT r.label, count(b.id) FROM rooms r JOIN bookings b ON b.room_id = r.id GROUP BY r.id, r.label",
 			"SELECT r.label, count(b.id) FROM rooms r LEFT JOIN bookings b ON b.room_id = r.id GROUP BY r.id, r.label",
