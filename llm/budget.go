@@ -19,7 +19,7 @@ import (
 //	model = llm.Chain(model, account.Middleware(), llm.Retry{}.Middleware())
 //
 // Calls is never exceeded, however many run at once: each call is counted before it starts, and [Retry] asks before it
-// repeats one. (Attempts that a model repeats by itself are counted when the call ends.) Timeout ends calls in flight.
+// repeats one. (Attempts that a model repeats by itself are counted when they end.) Timeout ends calls in flight.
 //
 // For Tokens and Money, the remaining budget must cover the estimated prompt of a call and the prompts in flight. The
 // length of a reply is not known in advance, so the replies in flight when the limit is reached may exceed it.
@@ -100,7 +100,7 @@ type BudgetTracker struct {
 	lost   Usage                       // tokens and money of failed attempts of these calls
 	opened int                         // calls in flight
 	given  map[*TokenLimitTuner]futile // calls of a model that can no longer succeed
-	down   map[string]*outage          // by the name of a model
+	down   map[string]outage           // by the name of a model
 }
 
 // outage holds what is known about a provider that fails again and again.
@@ -108,6 +108,7 @@ type outage struct {
 	replied time.Time // the last reply; zero: none
 	since   time.Time // the first failure after it
 	failed  time.Time // the last failure
+	by      *ticket   // the call that failed first after it
 	over    error     // the error of the attempt after which no more are made; nil: none
 }
 
@@ -118,13 +119,11 @@ func (t *ticket) replied() {
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	if o := t.account.down[t.model]; o != nil {
-		*o = outage{replied: time.Now()}
-	}
+	t.account.down[t.model] = outage{replied: time.Now()}
 }
 
 // failing notes that a call whose attempts fail since began failed once more. It returns for how long the provider may
-// fail yet; 0: it is down.
+// fail yet. After that it is down, unless it replied to other calls and fails for this one alone.
 func (t *ticket) failing(began time.Time, patience time.Duration, err error) (left time.Duration) {
 	now := time.Now()
 	if t == nil {
@@ -132,24 +131,18 @@ func (t *ticket) failing(began time.Time, patience time.Duration, err error) (le
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	if t.account.down == nil {
-		t.account.down = map[string]*outage{}
-	}
 	o := t.account.down[t.model]
-	if o == nil {
-		o = &outage{}
-		t.account.down[t.model] = o
-	}
 	if began.Before(o.replied) {
 		began = o.replied
 	}
 	if began.Before(o.since) || now.Sub(o.failed) > patience {
 		o.since = began
 	}
-	o.failed = now
-	if left = max(0, patience-now.Sub(o.since)); left == 0 {
+	o.failed, o.by = now, cmp.Or(o.by, t)
+	if left = max(0, patience-now.Sub(o.since)); left == 0 && (o.by != t || o.replied.IsZero()) {
 		o.over = err
 	}
+	t.account.down[t.model] = o
 	return left
 }
 
@@ -160,15 +153,12 @@ func (t *ticket) outage() error {
 	}
 	t.account.mu.Lock()
 	defer t.account.mu.Unlock()
-	if o := t.account.down[t.model]; o != nil {
-		return o.over
-	}
-	return nil
+	return t.account.down[t.model].over
 }
 
 // Start returns a tracker and starts its clock.
 func (b Budget) Start() *BudgetTracker {
-	a := &BudgetTracker{budget: b, start: time.Now()}
+	a := &BudgetTracker{budget: b, start: time.Now(), down: map[string]outage{}}
 	if b.Timeout > 0 {
 		a.late = &BudgetError{Limit: "time", Max: b.Timeout.Seconds(), Spent: b.Timeout.Seconds()}
 	}
@@ -214,12 +204,8 @@ func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	within := context.WithValue(ctx, ticketKey{}, t)
-	if a.late != nil {
-		var cancel context.CancelFunc
-		within, cancel = context.WithDeadlineCause(within, a.start.Add(a.budget.Timeout), a.late)
-		defer cancel()
-	}
+	within, cancel := a.limit(context.WithValue(ctx, ticketKey{}, t))
+	defer cancel()
 	resp, err := c.next.Complete(within, req)
 	if err == nil {
 		resp.Usage = t.priced(measure(req, resp), resp.Model)
@@ -235,6 +221,14 @@ func (c charged) Complete(ctx context.Context, req Request) (Response, error) {
 		return Response{}, a.late
 	}
 	return Response{}, ctx.Err()
+}
+
+// limit returns ctx with the end that Timeout sets.
+func (a *BudgetTracker) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.late == nil {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, a.start.Add(a.budget.Timeout), a.late)
 }
 
 // open checks the limits and takes one call.
@@ -303,8 +297,8 @@ func (t *ticket) close(u Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened--
-	a.free(t)
 	t.setLost(Usage{})
+	a.free(t)
 	a.calls += u.Calls - t.calls // a model may retry by itself, and a cache further in makes no call
 	a.ended = a.ended.Add(u)
 }
@@ -392,8 +386,12 @@ func (t *ticket) loseCall(u Usage) {
 	}
 }
 
-// setLost sets the cost of the failed attempts so far. account.mu is held.
+// setLost sets the cost of the failed attempts so far, and takes the calls of it that a model repeated by itself.
+// account.mu is held.
 func (t *ticket) setLost(u Usage) {
+	more := max(0, u.Calls-t.calls)
+	t.calls += more
+	t.account.calls += more
 	lost := &t.account.lost
 	lost.PromptTokens += u.PromptTokens - t.lost.PromptTokens
 	lost.CompletionTokens += u.CompletionTokens - t.lost.CompletionTokens
@@ -464,7 +462,7 @@ func (a *BudgetTracker) Into(ctx context.Context) context.Context {
 
 // Embed calls an embedding model for texts. The call counts as one call on a and in the trace of ctx. Its tokens are an
 // estimate, with the price of the model "embedding". It returns the call's error, or a [*BudgetError] if a does not
-// allow the call.
+// allow the call or its Timeout ends it.
 func (a *BudgetTracker) Embed(ctx context.Context, texts []string, call func(context.Context) error) error {
 	var req Request
 	for _, text := range texts {
@@ -476,10 +474,15 @@ func (a *BudgetTracker) Embed(ctx context.Context, texts []string, call func(con
 	}
 	used := failedUsage(ClassUnknown) // also where the call panics
 	defer func() { t.close(used); trace.FromContext(ctx).AddUsage(used) }()
-	if err = call(ctx); err != nil {
-		used = usageOf(err)
-	} else {
+	within, cancel := a.limit(ctx)
+	defer cancel()
+	switch err = call(within); {
+	case err == nil:
 		used = t.priced(Estimate(req, ""), "")
+	case within.Err() != nil && ctx.Err() == nil:
+		return a.late
+	default:
+		used = usageOf(err)
 	}
 	return err
 }

@@ -179,6 +179,117 @@ func TestBudgetCountsAttempts(t *testing.T) {
 	})
 }
 
+// TestBudgetCountsRequestsOfAnAttempt: an attempt that cost two requests is counted as two, whatever comes behind it.
+func TestBudgetCountsRequestsOfAnAttempt(t *testing.T) {
+	failing := func(calls, tokens int, class llm.Class) llmtest.Reply {
+		return llmtest.Reply{Err: &llm.Error{Class: class, Usage: llm.Usage{Calls: calls, PromptTokens: tokens, Known: true}}}
+	}
+	twice := failing(2, 20, llm.ClassOverloaded)
+	for _, tt := range []struct {
+		why      string
+		replies  []llmtest.Reply
+		budget   llm.Budget
+		attempts int
+		want     llm.Usage
+	}{
+		{"and the last attempt fails", []llmtest.Reply{twice, failing(1, 10, llm.ClassPermanent)}, llm.Budget{}, 2,
+			llm.Usage{Calls: 3, PromptTokens: 30, Known: true}},
+		{"and so does it, with two requests", []llmtest.Reply{twice, failing(2, 20, llm.ClassPermanent)}, llm.Budget{}, 2,
+			llm.Usage{Calls: 4, PromptTokens: 40, Known: true}},
+		{"and the last attempt replies", []llmtest.Reply{twice, costing(10, 0)}, llm.Budget{}, 2,
+			llm.Usage{Calls: 3, PromptTokens: 30, Known: true}},
+		{"and the budget has no call for another", []llmtest.Reply{twice, twice, costing(10, 0)}, llm.Budget{Calls: 4}, 2,
+			llm.Usage{Calls: 4, PromptTokens: 40, Known: true}},
+		{"and the last attempt is cut off", []llmtest.Reply{twice, {Text: "x", Delay: time.Hour}}, llm.Budget{}, 2,
+			llm.Usage{Calls: 3, PromptTokens: 20, Partial: true}},
+		{"one request an attempt", []llmtest.Reply{failing(1, 10, llm.ClassOverloaded), failing(1, 10, llm.ClassPermanent)},
+			llm.Budget{}, 2, llm.Usage{Calls: 2, PromptTokens: 20, Known: true}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			script, account := attempts(tt.replies...), tt.budget.Start()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			m := llm.Chain(script, account.Middleware(), llm.Retry{}.Middleware())
+			_, err := m.Complete(ctx, ask("q"))
+			if n := len(script.Requests()); n != tt.attempts {
+				t.Errorf("%s: %d attempts, %v", tt.why, n, err)
+			}
+			golden.Equal(t, tt.want, account.Usage(), tt.why)
+		})
+	}
+}
+
+// TestBudgetMoneyOfARepeat: a failed attempt is paid for once, and its money does not come back.
+func TestBudgetMoneyOfARepeat(t *testing.T) {
+	paid := func(class llm.Class) llmtest.Reply {
+		return llmtest.Reply{Err: &llm.Error{Class: class, Usage: llm.Usage{Calls: 1, PromptTokens: 10, CompletionTokens: 5,
+			Known: true}}}
+	}
+	retry, tuner := llm.Retry{}.Middleware(), (&llm.TokenLimitTuner{}).Middleware()
+	for _, tt := range []struct {
+		why    string
+		first  llmtest.Reply
+		repeat llm.Middleware
+		calls  int // that reply, of 10 each
+	}{
+		{"an attempt that cost 15", paid(llm.ClassUnknown), retry, 1},
+		{"an attempt that cost nothing", failed(llm.ClassRateLimit, 0), retry, 3},
+		{"15 for a reply without room", paid(llm.ClassOutOfTokens), tuner, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			account := llm.Budget{Money: 25, Prices: map[string]llm.Price{"": {Prompt: 1e6, Completion: 1e6}}}.Start()
+			m := llm.Chain(attempts(append([]llmtest.Reply{tt.first}, many(costing(3, 7), 9)...)...), account.Middleware(),
+				tt.repeat)
+			calls, err := -1, error(nil)
+			for ; err == nil; calls++ {
+				_, err = m.Complete(t.Context(), llm.Request{Messages: ask("q").Messages, MaxTokens: new(100)})
+			}
+			if calls != tt.calls || !errors.Is(err, llm.ErrBudget) {
+				t.Errorf("%s: %d calls, want %d: %v", tt.why, calls, tt.calls, err)
+			}
+		})
+	}
+}
+
+// TestBudgetTimeOfEmbeddings: Timeout ends a call of an embedding model, and is its error.
+func TestBudgetTimeOfEmbeddings(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		why     string
+		budget  time.Duration
+		caller  time.Duration
+		call    func(context.Context) error
+		want    error
+		took    time.Duration
+		partial bool
+	}{
+		{"the budget's time", 2 * time.Second, time.Minute, hangs, llm.ErrBudget, 2 * time.Second, true},
+		{"the caller's", time.Minute, 2 * time.Second, hangs, context.DeadlineExceeded, 2 * time.Second, true},
+		{"no limit", 0, 2 * time.Second, hangs, context.DeadlineExceeded, 2 * time.Second, true},
+		{"an error of its own", 2 * time.Second, time.Minute, func(context.Context) error { return broken }, broken, 0, true},
+		{"vectors", 2 * time.Second, time.Minute, func(context.Context) error { return nil }, nil, 0, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			account, start := llm.Budget{Timeout: tt.budget}.Start(), time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), tt.caller)
+			defer cancel()
+			err := account.Embed(ctx, []string{"x"}, tt.call)
+			if took := time.Since(start); !errors.Is(err, tt.want) || took != tt.took {
+				t.Errorf("%s: %v after %v", tt.why, err, took)
+			}
+			if u := account.Usage(); u.Calls != 1 || u.Partial != tt.partial {
+				t.Errorf("%s: usage %+v", tt.why, u)
+			}
+		})
+	}
+}
+
+// hangs is a call that ends with its context.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // What a model further in did not call, or called by itself, is known when it
 // ends.
 func TestBudgetCountsWhatWasMade(t *testing.T) {

@@ -26,11 +26,11 @@ import (
 //   - If the model rejects a parameter ([Error.Parameter]), the call is repeated without it, and later calls omit it.
 //   - A reply may reach the token limit because reasoning used it up, or stop in the middle of the text. Then the
 //     call is repeated with twice MaxTokens, four times MaxTokens, and then Room. A text that itself fills its limit
-//     never gets Room.
+//     never gets Room. If the model rejects a raised MaxTokens, half of it is sent, but not less than the caller's.
 //
 // Each repetition is charged and is an event of the trace: "more-room" or "parameter-refused". The latter is a
-// warning too. A TokenLimitTuner is for one model. Put it outside [Retry] and inside the BudgetTracker's middleware.
-// The zero TokenLimitTuner is the default. Safe for concurrent use.
+// warning too if the parameter is omitted. A TokenLimitTuner is for one model. Put it outside [Retry] and inside the
+// BudgetTracker's middleware. The zero TokenLimitTuner is the default. Safe for concurrent use.
 type TokenLimitTuner struct {
 	Room int // most tokens of a repeated call, reasoning included; 0 means 32,768
 
@@ -44,6 +44,7 @@ type TokenLimitTuner struct {
 	refused  []string   // parameters
 	thinks   bool       // before it speaks
 	room     int        // the least MaxTokens to send; 0: as asked
+	most     int        // of a repeated call, since the model refused more; 0: Room
 }
 
 // patience is how long calls wait for the one that goes alone.
@@ -187,16 +188,19 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 		t := ticketOf(ctx)
 		spent := t.priced(costOf(err), "")
 		if err == nil {
-			spent = measure(send, resp)
+			spent = t.priced(measure(send, resp), resp.Model)
 			resp.Usage = lost.Add(spent)
 		}
 		event, more := "more-room", false
 		var e *Error
 		if errors.As(err, &e) && e.Parameter != "" {
-			event, more = "parameter-refused", l.drop(send, e.Parameter)
+			event = "parameter-refused"
 			trace.FromContext(ctx).Event(event, trace.Attr{Key: "parameter", Value: e.Parameter})
-			trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it", NameOf(m),
-				e.Parameter))
+			if more = e.Parameter == "max_tokens" && l.lower(req, send); !more {
+				more = l.drop(send, e.Parameter)
+				trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it",
+					NameOf(m), e.Parameter))
+			}
 		} else if room = l.widen(send, resp, err, wider); room > 0 {
 			more = true
 			wider++
@@ -222,7 +226,7 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 func (l *TokenLimitTuner) fit(req Request, room int) Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if room = max(room, l.room); req.MaxTokens != nil && *req.MaxTokens < room {
+	if room = min(max(room, l.room), l.top()); req.MaxTokens != nil && *req.MaxTokens < room {
 		req.MaxTokens = &room
 	}
 	for _, name := range l.refused {
@@ -252,6 +256,21 @@ func without(req *Request, name string) (had bool) {
 	return had
 }
 
+// top is the most tokens of a repeated call. l.mu is held.
+func (l *TokenLimitTuner) top() int { return cmp.Or(l.most, l.Room, 32_768) }
+
+// lower halves the most tokens of a repeated call where the model refused more than asked for; false: it refused what
+// was asked for.
+func (l *TokenLimitTuner) lower(asked, sent Request) bool {
+	if asked.MaxTokens == nil || sent.MaxTokens == nil || *sent.MaxTokens <= *asked.MaxTokens {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.most = min(l.top(), *sent.MaxTokens/2)
+	return true
+}
+
 // drop remembers a parameter that the model refuses; false if it was not sent.
 func (l *TokenLimitTuner) drop(sent Request, name string) bool {
 	if !without(&sent, name) {
@@ -270,7 +289,7 @@ func (l *TokenLimitTuner) widen(sent Request, resp Response, err error, wider in
 	if sent.MaxTokens == nil || err != nil && ClassOf(err) != ClassOutOfTokens {
 		return 0
 	}
-	limit, most := *sent.MaxTokens, cmp.Or(l.Room, 32_768)
+	limit := *sent.MaxTokens
 	text, cut := words.AfterReasoning(resp.Text)
 	if cut {
 		text = ""
@@ -288,6 +307,7 @@ func (l *TokenLimitTuner) widen(sent Request, resp Response, err error, wider in
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.thinks = l.thinks || thought
+	most := l.top()
 	switch {
 	case again && limit < most && (wider < 2 || thought):
 		room := min(2*limit, most)

@@ -93,6 +93,23 @@ func TestLearnerMakesRoom(t *testing.T) {
 			func(int) (llm.Response, error) {
 				return llm.Response{Text: statement + " It", StopReason: llm.StopLength}, nil
 			}, []int{1024, 1024, 1024}, 1, 0, ""},
+		{"a limit that the model refuses is halved, and no call goes without one",
+			func(limit int) (llm.Response, error) {
+				switch {
+				case limit > 8192:
+					return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 400, Parameter: "max_tokens"}
+				case limit < 8192:
+					return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}
+				}
+				return llm.Response{Text: statement, Usage: spent}, nil
+			}, []int{1024, 2048, 4096, 32_768, 16_384, 8192, 8192, 8192}, 6, 3, ""},
+		{"but not below the limit that was asked for",
+			func(limit int) (llm.Response, error) {
+				if limit > 1024 {
+					return llm.Response{}, &llm.Error{Class: llm.ClassPermanent, Status: 400, Parameter: "max_tokens"}
+				}
+				return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}
+			}, []int{1024, 2048, 1024, 1024, 1024}, 3, 1, llm.ClassOutOfTokens},
 		{"no room is ever enough",
 			func(int) (llm.Response, error) {
 				return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens, Usage: spent}

@@ -29,7 +29,8 @@ const eventRetry = "retry"
 //
 // The usage of a reply includes its failed attempts. The error of a call with several attempts has their number. If
 // ctx has a [BudgetTracker], its calls to one model share GiveUp: it counts from their first failure after the last
-// reply of that model. Once GiveUp has passed, all these calls end. The zero Retry is the default.
+// reply of that model. Once GiveUp has passed, all these calls end, and later ones are not sent, unless the model has
+// replied and fails for a single call. The zero Retry is the default.
 type Retry struct {
 	Attempts int           // the most attempts of a call; 0: as many as fit into GiveUp; 1 or negative: no retry
 	Base     time.Duration // first wait; 0 means 500 ms
@@ -67,13 +68,14 @@ func (r retrying) Complete(ctx context.Context, req Request) (Response, error) {
 			return Response{}, ctx.Err()
 		}
 		if err := t.outage(); err != nil && attempt == 1 {
+			t.returnCall()
 			return Response{}, fmt.Errorf("not sent, since the calls beside it failed: %w", err)
 		}
 		resp, err := r.next.Complete(asAttempt(ctx, attempt), req)
 		if err == nil {
 			t.replied()
 			if attempt > 1 {
-				resp.Usage = failed.Add(measure(req, resp))
+				resp.Usage = failed.Add(t.priced(measure(req, resp), resp.Model))
 			}
 			return resp, nil
 		}

@@ -259,6 +259,15 @@ func TestRetryOfAQuestion(t *testing.T) {
 			true}}},
 		{"a reply before the first failure does not",
 			[]call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true}}},
+		{"a model that has replied is not down because a single call fails", []call{{0, false, 0, true},
+			{time.Second, true, 16 * time.Second, true}, {17 * time.Second, false, 17 * time.Second, true}}},
+		{"a second call tells", []call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true},
+			{17 * time.Second, true, 17 * time.Second, true}, {18 * time.Second, true, 18 * time.Second, false}}},
+		{"or one beside the first", []call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true},
+			{9 * time.Second, true, 16 * time.Second, true}, {17 * time.Second, true, 17 * time.Second, false}}},
+		{"until the model replies", []call{{0, false, 0, true}, {time.Second, true, 16 * time.Second, true},
+			{17 * time.Second, false, 17 * time.Second, true}, {18 * time.Second, true, 33 * time.Second, true},
+			{34 * time.Second, false, 34 * time.Second, true}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := make([]atomic.Int64, len(tt.calls))
@@ -269,7 +278,8 @@ func TestRetryOfAQuestion(t *testing.T) {
 				}
 				return llm.Response{Text: "x"}, nil
 			})
-			m := llm.Chain(model, llm.Budget{}.Start().Middleware(), llm.Retry{Rand: fixed(0)}.Middleware())
+			account := llm.Budget{}.Start()
+			m := llm.Chain(model, account.Middleware(), llm.Retry{Rand: fixed(0)}.Middleware())
 			var wg sync.WaitGroup
 			start := time.Now()
 			for i, c := range tt.calls {
@@ -283,6 +293,13 @@ func TestRetryOfAQuestion(t *testing.T) {
 				})
 			}
 			wg.Wait()
+			made := 0
+			for i := range asked {
+				made += int(asked[i].Load())
+			}
+			if u := account.Usage(); u.Calls != made {
+				t.Errorf("%s: the account counts %d calls of %d", tt.why, u.Calls, made)
+			}
 		})
 	}
 }

@@ -1,7 +1,9 @@
 package strategy_test
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/golden"
@@ -57,6 +59,65 @@ func TestBudgetIsTold(t *testing.T) {
 				t.Fatalf("got %+v, %v", out, err)
 			}
 			golden.Equal(t, tt.want, got, tt.why)
+		})
+	}
+}
+
+// TestBudgetAfterOutage: a sample that was sent and lost by the provider did not reply, also where the budget refused
+// to send it again. One that was not sent is nothing that was asked for.
+func TestBudgetAfterOutage(t *testing.T) {
+	busy := &llm.Error{Class: llm.ClassRateLimit, Status: 429}
+	three := strategy.Pipeline{Sampler: strategy.Sampler{Samples: 3, Temperature: 1}, Refine: &strategy.Refine{},
+		Voter: vote.Majority{}}
+	tests := []struct {
+		name     string
+		strategy strategy.Strategy
+		calls    int // of the budget
+		fails    func(llm.Request) bool
+		wrong    func(llm.Request) bool // gets a statement that does not run
+		missing  int
+		level    vote.Level
+		want     []string // warnings
+	}{
+		{"two lost samples", strategy.SelfConsistency{AtOnce: true}, 7,
+			func(r llm.Request) bool { return r.Sample == 2 || r.Sample == 5 }, nil, 2, vote.LevelCheck,
+			[]string{"provider-failed: 2 of 7 samples did not reply: the provider was busy, and the budget allowed no " +
+				"further call", "budget-spent: the budget allowed 7 of 12 samples"}},
+		{"no lost sample", strategy.SelfConsistency{AtOnce: true}, 7, nil, nil, 0, vote.LevelAgreed, nil},
+		{"samples that were not sent", strategy.SelfConsistency{AtOnce: true}, 4, nil, nil, 0, vote.LevelCheck,
+			[]string{"budget-spent: the budget allowed 4 of 12 samples"}},
+		{"a lost correction is no lost sample", three, 4,
+			func(r llm.Request) bool { return r.Purpose == "repair" }, func(r llm.Request) bool { return r.Sample == 2 }, 0,
+			vote.LevelCheck, []string{"budget-spent: the correction of sample 2 failed: llm: budget spent: calls: 4 of 4, 1 " +
+				"needed: no attempt 2 after: llm: rate limit (status 429)"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var sent sync.WaitGroup
+			sent.Add(tt.calls)
+			account := llm.Budget{Calls: tt.calls}.Start()
+			env := shopEnv(t, llm.Chain(llm.Func(func(_ context.Context, r llm.Request) (llm.Response, error) {
+				sent.Done()
+				switch {
+				case tt.fails != nil && tt.fails(r):
+					sent.Wait() // else its repeat takes a call of those that are not sent yet
+					return llm.Response{}, busy
+				case tt.wrong != nil && tt.wrong(r):
+					return llm.Response{Text: broken}, nil
+				}
+				return llm.Response{Text: usa}, nil
+			}), account.Middleware(), llm.Retry{}.Middleware()))
+			env.Host.CallsLeft = account.CallsLeft
+			root := trace.Tracer{}.New("question")
+			out, err := tt.strategy.Generate(trace.NewContext(t.Context(), root), env, usaTask)
+			if err != nil || out.Ballot.Missing != tt.missing || out.Ballot.Level() != tt.level {
+				t.Errorf("%d missing, %q, %v", out.Ballot.Missing, out.Ballot.Closing(), err)
+			}
+			var got []string
+			for _, w := range root.Warnings() {
+				got = append(got, w.Code+": "+w.Message)
+			}
+			golden.Equal(t, tt.want, got)
 		})
 	}
 }

@@ -108,16 +108,27 @@ func (d Sampled[T]) warn(ctx context.Context) {
 	var lost []error
 	failed := d.Failed()
 	for _, err := range failed {
-		if errors.As(err, new(*llm.Error)) && !errors.Is(err, llm.ErrBudget) {
+		if errors.As(err, new(*llm.Error)) {
 			lost = append(lost, err)
 		}
 	}
 	if len(lost) == 0 || len(failed) == len(d.Slots) {
 		return
 	}
-	why := whyLost(llm.ClassOf(lost[0]))
+	var e *llm.Error
+	errors.As(lost[0], &e)
+	why := whyLost(e.Class)
+	if errors.Is(lost[0], llm.ErrBudget) {
+		why += ", and the budget allowed no further call"
+	}
 	trace.FromContext(ctx).Warn("provider-failed", fmt.Sprintf("%d of %d samples did not reply: %s", len(lost),
 		len(d.Slots), why))
+}
+
+// forbidden reports whether a budget kept a sample from being sent. The error of one that was sent also has the reason
+// of the provider.
+func forbidden(err error) bool {
+	return errors.Is(err, llm.ErrBudget) && !errors.As(err, new(*llm.Error))
 }
 
 // whyLost says why a call of a class has no reply.
@@ -152,7 +163,7 @@ func (d Sampled[T]) Short(planned int) (allowed int, short bool) {
 	failed := d.Failed()
 	allowed = len(d.Slots)
 	for _, err := range failed {
-		if errors.Is(err, llm.ErrBudget) {
+		if forbidden(err) {
 			allowed--
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/texttosql/texttosql/internal/replies"
-	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/trace"
 	"github.com/texttosql/texttosql/vote"
 )
@@ -71,11 +70,13 @@ func declined(candidates []vote.Candidate) bool {
 	})
 }
 
-// missing is how many samples were asked for and failed. One that a budget forbade was not asked for.
+// missing is how many samples were asked for and failed. One that a budget forbade was not asked for, and one whose
+// correction failed has a candidate.
 func (r *pipelineRun) missing() int {
 	n := 0
 	for _, err := range r.failed {
-		if !errors.Is(err, llm.ErrBudget) {
+		corrects := func(c Refined) bool { return c.Err != nil && errors.Is(err, c.Err) }
+		if !forbidden(err) && !slices.ContainsFunc(r.refined, corrects) {
 			n++
 		}
 	}

@@ -55,7 +55,7 @@ func (r *run) projection(ctx context.Context, s tableScope, f rowFilter) (why st
 	candidates := sampled.Values()
 	if m, ok := count.Voter.(vote.Majority); ok {
 		for _, err := range sampled.Failed() {
-			if !errors.Is(err, llm.ErrBudget) { // that was not asked for
+			if !errors.Is(err, llm.ErrBudget) || errors.As(err, new(*llm.Error)) { // else it was not sent
 				m.Missing++
 			}
 		}
