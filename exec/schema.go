@@ -81,7 +81,8 @@ func (db *DB) Schema(ctx context.Context) (*schema.Schema, error) {
 	return s.Schema, nil
 }
 
-// Snapshot returns the current state of the database under the policy and for the scope of db, with its [DB.Schema].
+// Snapshot returns the current state of the database under the policy and for the scope of db, with its [DB.Schema] and
+// the columns that are hidden for their names.
 // Other packages cache derived data with the snapshot, for all callers with the same scope. It costs the same as
 // Schema.
 func (db *DB) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
@@ -95,7 +96,9 @@ func (db *DB) Snapshot(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	db.Warn(c.Warnings...) // which may be of this connection alone
 	s, err := db.schemaOf(ctx, at, c)
-	return at.Named("", s), err
+	at = at.Named("", s)
+	at.Hidden = func() []string { return db.hidden(c) }
+	return at, err
 }
 
 // schemas caches the readable schema of each catalog.
@@ -199,8 +202,7 @@ func (db *DB) Withheld(ctx context.Context) (names []schema.TableName, err error
 	if err != nil {
 		return nil, err
 	}
-	for i := range c.Schema.Tables {
-		t := &c.Schema.Tables[i]
+	for _, t := range c.Schema.Tables {
 		if _, ok := readable.Lookup(t.Schema, t.Name); !ok {
 			names = append(names, t.TableName())
 		}
@@ -234,10 +236,10 @@ func (db *DB) permitted(c *Catalog, s *schema.Schema) *schema.Schema {
 			}
 		}
 	}
-	told := slices.Clone(s.LeftOut)
-	if told = slices.DeleteFunc(told, func(l schema.Omitted) bool {
+	told := slices.DeleteFunc(slices.Clone(s.LeftOut), func(l schema.Omitted) bool {
 		return db.policy.Scoped() || !db.policy.AllowsTable(cmp.Or(l.Table.Schema, s.Default), l.Table.Name)
-	}); len(told) < len(s.LeftOut) {
+	})
+	if len(told) < len(s.LeftOut) {
 		s = new(*s)
 		s.LeftOut = told
 	}

@@ -46,7 +46,7 @@ func secretText(v any) string {
 	return ""
 }
 
-// hidden lists the columns that may not be read for their names alone.
+// hidden lists the columns that may not be read for their names alone. It names none that the policy denies.
 func (db *DB) hidden(c *Catalog) (found []string) {
 	named := db.policy
 	named.Reveal = []string{"*"}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,8 @@ func TestScopesOfClients(t *testing.T) {
 		}, http.StatusForbidden},
 		{"header without the proxy's token", []string{"--scopes", byHeader, "--token-file", tokenFile(t)}, proxy("ann"),
 			proxy("bo"), map[string]caller{
-				"no token": {"X-User": "ann"}, "a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
+				"no token": {"X-User": "ann"}, "an unknown user without a token": {"X-User": "eve"},
+				"a token of another": {"X-User": "ann", "Authorization": "Bearer " + tokenOfBo},
 			}, http.StatusUnauthorized},
 		{"tokens", []string{"--scopes", byToken}, caller{"Authorization": "Bearer " + tokenOfAnn},
 			caller{"Authorization": "Bearer " + tokenOfBo},
@@ -85,8 +87,10 @@ func TestScopesOfClients(t *testing.T) {
 				return resp.StatusCode, string(text)
 			}
 			for why, c := range tt.refused {
-				if status, text := send(c, http.MethodGet, "/api/conversations", ""); status != tt.status {
-					t.Errorf("%s: %d %s", why, status, text)
+				for _, path := range []string{"/", "/api/conversations"} {
+					if status, text := send(c, http.MethodGet, path, ""); status != tt.status {
+						t.Errorf("%s: %s: %d %.200s", why, path, status, text)
+					}
 				}
 			}
 			var ids []string
@@ -177,6 +181,88 @@ func TestScopesOfClients(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestScopesShareConnections: the connections and the places for files are those of all users together.
+func TestScopesShareConnections(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sqlite")
+	db := testutil.Value(sql.Open("sqlite3", path))(t)
+	testutil.Value(db.Exec("CREATE TABLE singer (id INTEGER PRIMARY KEY, name TEXT); " +
+		"INSERT INTO singer VALUES (1, 'Ann'), (2, 'Bo'); CREATE TABLE tall (text TEXT); " +
+		"INSERT INTO tall WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100) " +
+		"SELECT printf('%.900000d', x) FROM c; CREATE VIEW endless AS " +
+		"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c WHERE x < 0"))(t)
+	testutil.OK(t, db.Close())
+	const scopes = `{"Tokens": {"a token of ann 0123456789": {"Key": "1", "Params": {"id": 1}},
+		"a token of bo 01234567890": {"Key": "2", "Params": {"id": 2}}}}`
+	address, stop := servePage(t, map[string]string{"TEXTTOSQL_DSN": path}, "--sessions", t.TempDir(),
+		"--limits", file(t, "limits.json", `{"Connections": 2}`), "--scopes", file(t, "scopes.json", scopes),
+		"--policy", file(t, "policy.json", `{"Rows": {"singer": "id = :id"}, "Shared": ["tall", "endless"]}`))
+	defer stop()
+	start := func(ctx context.Context, user, path, body string) (*http.Response, error) {
+		method := http.MethodGet
+		if body != "" {
+			method = http.MethodPost
+		}
+		req := testutil.Value(http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(body)))(t)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Texttosql", "1")
+		req.Header.Set("Authorization", "Bearer a token of "+user)
+		return http.DefaultClient.Do(req)
+	}
+	const ann, bo = "ann 0123456789", "bo 01234567890"
+	within := func(took time.Duration, user, path, body string) (status int, text string) {
+		ctx, cancel := context.WithTimeout(t.Context(), took)
+		defer cancel()
+		resp, err := start(ctx, user, path, body)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode, string(testutil.Value(io.ReadAll(resp.Body))(t))
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var running sync.WaitGroup
+	for range 2 {
+		running.Go(func() {
+			if resp, err := start(ctx, ann, "/api/sample?table=endless", ""); err == nil {
+				resp.Body.Close()
+			}
+		})
+	}
+	waits := false
+	for deadline := time.Now().Add(5 * time.Second); !waits && time.Now().Before(deadline); {
+		status, _ := within(time.Second, bo, "/api/sample?table=singer", "")
+		waits = status == 0
+	}
+	if !waits {
+		t.Error("one user has a connection while another one has all that there are")
+	}
+	cancel()
+	running.Wait()
+	if status, text := within(time.Minute, bo, "/api/sample?table=singer", ""); status != 200 ||
+		!strings.Contains(text, "Bo") {
+		t.Errorf("once they are free: %d %s", status, text)
+	}
+
+	download := func(user string) string {
+		var own struct{ ID string }
+		_, text := within(time.Minute, user, "/api/query", `{"sql": "SELECT text FROM tall"}`)
+		testutil.OK(t, json.Unmarshal([]byte(text), &own), text)
+		return "/api/conversations/" + own.ID + "/rows/0?save&own&form=csv"
+	}
+	ofAnn, ofBo := download(ann), download(bo)
+	slow := testutil.Value(start(t.Context(), ann, ofAnn, ""))(t) // nobody reads it
+	defer slow.Body.Close()
+	if status, text := within(time.Minute, bo, ofBo, ""); status != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "files are sent") {
+		t.Errorf("a file beside one that is not read: %d %.200s", status, text)
+	}
+	if status, text := within(time.Minute, bo, "/api/query", `{"sql": "SELECT name FROM singer"}`); status != 200 {
+		t.Errorf("a statement beside one that is not read: %d %s", status, text)
 	}
 }
 

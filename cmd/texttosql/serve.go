@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -91,6 +90,11 @@ func (s *serve) Run(p *program) error {
 		return err
 	}
 	defer closeStore()
+	db, err := e.Guarded() // its limit on connections holds for all scopes
+	if err != nil {
+		return err
+	}
+	files := make(chan struct{}, max(1, db.Limits().Connections/2)) // the other half answers while clients read slowly
 	dsn := s.DSN(p.getenv)
 	var pages []*web.Server
 	closePages := func() {
@@ -100,18 +104,17 @@ func (s *serve) Run(p *program) error {
 	}
 	defer closePages()
 	made := func(user string, scope *exec.Scope, entry httpserver.Door) (http.Handler, error) {
-		mine := setup.Engine{Opened: new(*e.Opened)}
-		mine.Scope = cmp.Or(scope, mine.Scope)
-		if mine.Engine, err = setup.As(e.Engine, scope); err != nil {
+		engine, err := setup.As(e.Engine, scope)
+		if err != nil {
 			return nil, err
 		}
-		db, err := mine.Guarded()
+		view, err := db.For(scope, nil)
 		if err != nil {
 			return nil, err
 		}
 		page, err := web.New(web.Config{
-			Engine: mine.Engine, DB: db, Store: sessionscope.Of(store, mine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed,
-			Progress: steps, Parallel: s.Parallel, Door: entry,
+			Engine: engine, DB: view, Store: sessionscope.Of(store, engine.ScopeKey()), Sweep: s.Sweep, Confirmed: e.Confirmed,
+			Progress: steps, Parallel: s.Parallel, Files: files, Door: entry,
 			NoModel: !s.Named(p.getenv), Who: user,
 			Title: s.Title, Accent: s.Accent, Database: strings.TrimSuffix(filepath.Base(e.Place), filepath.Ext(e.Place)),
 			Hide: hiding(dsn, s.Sessions, s.Lessons),

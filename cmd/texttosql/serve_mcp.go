@@ -17,7 +17,6 @@ import (
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/mcpserver"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/telemetry"
 	"github.com/texttosql/texttosql/exec"
@@ -174,8 +173,7 @@ func (s *serveMCP) add(p *program, sent *telemetry.Telemetry, m *servedMCP, d se
 	if err != nil {
 		return err
 	}
-	of := mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Metrics: d.Knowledge != "",
-		Schemas: func(ctx context.Context) (selectstar.Schemas, error) { return e.Schemas(ctx, e.Schema) }}
+	of := mcpserver.Database{Name: d.Name, Engine: e.Engine, DB: db, Metrics: d.Knowledge != ""}
 	if m.Model {
 		of.Confirmed = e.Confirmed
 		m.confirmed = append(m.confirmed, e.Confirmed)

@@ -123,8 +123,11 @@ func (s *statement) execute(p *program, e *setup.Engine, sql string, file *atomi
 
 // starred runs a statement, and tells which columns of a star are left out since they look like secrets.
 func starred[T any](p *program, e *setup.Engine, sql string, run func(string) (T, error)) (T, error) {
-	known := func() (selectstar.Schemas, error) { return e.Schemas(p.ctx, e.Schema) }
-	rows, told, err := selectstar.Run(e.Dialect.Language(), known, sql, run)
+	db, err := e.Guarded()
+	if err != nil {
+		return *new(T), err
+	}
+	rows, told, err := selectstar.Run(p.ctx, db, sql, run)
 	if told != "" {
 		cli.Say(p.err, "texttosql: %s\n", told)
 	}

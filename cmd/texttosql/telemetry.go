@@ -53,5 +53,8 @@ func (p *program) watched(sent *telemetry.Telemetry, next http.Handler, d httpse
 	if s.AccessLog {
 		log = p.logger()
 	}
+	if s.Scopes != "" && d.Token == "" { // each token of the file is that of one user, and the figures are those of all
+		d.Sum = []byte{}
+	}
 	return sent.Watched(next, d.Guard, ready, log)
 }

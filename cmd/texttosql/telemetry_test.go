@@ -17,6 +17,8 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
+	"github.com/texttosql/texttosql/cmd/texttosql/internal/setup"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
@@ -241,6 +243,38 @@ func watched(t *testing.T, env map[string]string) {
 		strings.Contains(text, "secret") ||
 		!strings.Contains(text, "path=/metrics status=401") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestMetricsOfScopes: the figures of all users are for who has the token of the server, and no token of one user.
+func TestMetricsOfScopes(t *testing.T) {
+	const ofServer, ofUser = "0123456789abcdef-server", "0123456789abcdef-ann"
+	for _, tt := range []struct {
+		name, scopes, token, shown string
+		status                     int
+	}{
+		{"this machine alone", "", "", "", http.StatusOK},
+		{"a token", "", ofServer, ofServer, http.StatusOK},
+		{"a token, and none is shown", "", ofServer, "", http.StatusUnauthorized},
+		{"users by token, and none is shown", "scopes.json", "", "", http.StatusUnauthorized},
+		{"users by token, and one is shown", "scopes.json", "", ofUser, http.StatusUnauthorized},
+		{"users and a token of the server", "scopes.json", ofServer, ofServer, http.StatusOK},
+		{"users and a token of the server, and one of a user", "scopes.json", ofServer, ofUser, http.StatusUnauthorized},
+	} {
+		p := &program{ctx: t.Context(), err: io.Discard, getenv: func(string) string { return "" }}
+		sent := testutil.Value(p.telemetry(true))(t)
+		h := p.watched(sent, http.NotFoundHandler(), httpserver.Door{Token: tt.token, Hosts: []string{"example.com"}},
+			setup.Serving{Scopes: tt.scopes}, func(context.Context) error { return nil })
+		for path, want := range map[string]int{"/metrics": tt.status, "/healthz": http.StatusOK} {
+			r := httptest.NewRequest("GET", "http://example.com"+path, nil)
+			r.Header.Set("Authorization", "Bearer "+tt.shown)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != want || strings.Contains(w.Body.String(), "go_goroutines") != (want == 200 && path == "/metrics") {
+				t.Errorf("%s, %s: %d %.100s", tt.name, path, w.Code, w.Body)
+			}
+		}
+		sent.Close()
 	}
 }
 

@@ -58,6 +58,8 @@ func (k Key) within(r Reach) Key {
 type Snapshot struct {
 	Key    Key
 	Schema *schema.Schema // the tables that may be read, as prompts show them; nil where only other parts are asked for
+	// Hidden names the columns that may not be read for their names alone, as table.column; nil where nobody said it
+	Hidden func() []string
 
 	store *Store
 }
@@ -72,11 +74,12 @@ func (s *Snapshot) Named(names string, shown *schema.Schema) *Snapshot {
 
 // As returns the snapshot as another policy and scope of the same database have it, without its schema.
 func (s *Snapshot) As(policy, scope string) *Snapshot {
-	other := *s
-	if other.Key.Policy != policy || other.Key.Scope != scope {
-		other.Key.Policy, other.Key.Scope, other.Schema = policy, scope, nil
+	key := s.Key
+	key.Policy, key.Scope = policy, scope
+	if key == s.Key {
+		return s
 	}
-	return &other
+	return s.store.At(key, nil)
 }
 
 // For returns the snapshot if shown outlives the question: it is Schema, or a part that is a schema. It returns nil for

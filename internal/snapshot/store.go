@@ -50,7 +50,7 @@ type part struct {
 const overhead = 256
 
 // At returns the snapshot of a key, with its schema; nil where only other parts are asked for.
-func (s *Store) At(k Key, shown *schema.Schema) *Snapshot { return &Snapshot{k, shown, s} }
+func (s *Store) At(k Key, shown *schema.Schema) *Snapshot { return &Snapshot{k, shown, nil, s} }
 
 // Drop drops the parts of all snapshots that old reports.
 func (s *Store) Drop(old func(Key) bool) {

@@ -87,7 +87,7 @@ func (c *client) query(ctx context.Context, _ *mcp.CallToolRequest, in queryInpu
 		err error) {
 		defer func() { err = c.advised(ctx, d, in.SQL, err) }()
 		if in.Offset+n <= d.DB.Limits().Answer.Rows {
-			t, hidden, err := withoutSecrets(ctx, d, in.SQL, func(sql string) (*result.Table, error) {
+			t, hidden, err := selectstar.Run(ctx, d.DB, in.SQL, func(sql string) (*result.Table, error) {
 				return d.Engine.Query(ctx, sql, told)
 			})
 			if err != nil || !t.Truncated || in.Offset+n <= len(t.Rows) {
@@ -120,7 +120,7 @@ func (d *Database) page(ctx context.Context, sql string, offset, n int, told tex
 	late := &exec.LimitError{Limit: "time", Max: bounds.Timeout.String()}
 	ctx, cancel := context.WithTimeoutCause(ctx, bounds.Timeout, late)
 	defer cancel()
-	rows, hidden, err := withoutSecrets(ctx, d, sql, func(sql string) (*result.Stream, error) {
+	rows, hidden, err := selectstar.Run(ctx, d.DB, sql, func(sql string) (*result.Stream, error) {
 		return d.Engine.Stream(ctx, sql, told)
 	})
 	if err == nil {
@@ -131,16 +131,6 @@ func (d *Database) page(ctx context.Context, sql string, offset, n int, told tex
 		err = late
 	}
 	return t, first, hidden, err
-}
-
-// withoutSecrets runs a statement; a star in it leaves out the columns that look like secrets, and hidden names them.
-func withoutSecrets[T any](ctx context.Context, d *Database, sql string, run func(string) (T, error)) (rows T,
-	hidden string, err error) {
-	if d.Schemas == nil {
-		rows, err = run(sql)
-		return rows, "", err
-	}
-	return selectstar.Run(d.DB.Language(), func() (selectstar.Schemas, error) { return d.Schemas(ctx) }, sql, run)
 }
 
 // pageOf returns the n rows of a stream after the first offset ones, fewer where they have more bytes; first is how

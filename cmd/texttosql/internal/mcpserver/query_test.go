@@ -2,7 +2,9 @@ package mcpserver_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -171,6 +173,54 @@ func TestWrongStatementsAtOnce(t *testing.T) {
 		}
 		all.Wait()
 		cancel()
+	}
+}
+
+// over is a server without a model over a database of its own, under a policy and for a scope.
+func over(t *testing.T, script string, policy exec.Policy, scope *exec.Scope) *mcpserver.Server {
+	t.Helper()
+	pool := testutil.Value(sql.Open("sqlite3", filepath.Join(t.TempDir(), "own.sqlite")))(t)
+	t.Cleanup(func() { pool.Close() })
+	testutil.Value(pool.Exec(script))(t)
+	e := testutil.Value(texttosql.New(pool, texttosql.NoModel, texttosql.WithPolicy(policy)))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Policy: policy}))(t)
+	if scope != nil {
+		e = testutil.Value(e.For(texttosql.WithScope(*scope)))(t)
+		db = testutil.Value(db.For(scope, nil))(t)
+	}
+	return testutil.Value(mcpserver.New(mcpserver.Config{Databases: []mcpserver.Database{{Engine: e, DB: db}}}))(t)
+}
+
+// TestStar: a star leaves out what looks like a secret and says so, also on a page that is read row by row and for a
+// scope; what the policy denies it does not name.
+func TestStar(t *testing.T) {
+	const users = "CREATE TABLE users (id INTEGER, name TEXT, tenant INTEGER, salary INTEGER, password_hash TEXT); " +
+		"INSERT INTO users VALUES (1, 'Ann', 7, 9000, 'x'), (2, 'Bo', 8, 9100, 'y')"
+	for _, tt := range []struct {
+		name   string
+		policy exec.Policy
+		scope  *exec.Scope
+		sql    string
+		offset int
+		has    string
+	}{
+		{"a star", exec.Policy{}, nil, "SELECT * FROM users", 0, "id,name,tenant,salary\n1,Ann,7,9000\n2,Bo,8,9100\n"},
+		{"a page behind the limit", exec.Policy{}, nil, "SELECT * FROM users", 1000, "(0 after the first 2 of 2)"},
+		{"a denied column", exec.Policy{DenyColumns: []string{"users.salary"}}, nil, "SELECT * FROM users", 0,
+			"id,name,tenant\n1,Ann,7\n2,Bo,8\n"},
+		{"a scope", exec.Policy{Rows: map[string]string{"users": "tenant = :tenant"}},
+			&exec.Scope{Key: "acme", Params: map[string]any{"tenant": 7}}, "SELECT * FROM users", 0,
+			"id,name,tenant,salary\n1,Ann,7,9000\n(1 row)"},
+		{"a star inside stays refused", exec.Policy{}, nil, "SELECT * FROM (SELECT * FROM users)", 0,
+			"name the columns that you need"},
+	} {
+		cs := connect(t, over(t, users, tt.policy, tt.scope), nil, "")
+		res, _, text := call(t, cs, "query", map[string]any{"sql": tt.sql, "offset": tt.offset})
+		told := strings.Contains(text, "users.password_hash is left out: its name looks like that of a secret")
+		if !strings.Contains(text, tt.has) || told == res.IsError ||
+			len(tt.policy.DenyColumns) > 0 && strings.Contains(text, "salary") {
+			t.Errorf("%s: %s", tt.name, text)
+		}
 	}
 }
 

@@ -27,7 +27,6 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/httpserver"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/llm"
 	"github.com/texttosql/texttosql/memory"
@@ -41,9 +40,6 @@ type Database struct {
 	DB        *exec.DB                // required; the same database under the same policy, for rows and values
 	Confirmed *memory.VerifiedAnswers // the confirmed questions to show; nil: there is no such resource
 	Metrics   bool                    // the engine has texttosql.WithKnowledge: there are tools and a resource for it
-
-	// Schemas has the columns that a star leaves out; nil: a star that would read them is refused.
-	Schemas func(context.Context) (selectstar.Schemas, error)
 }
 
 // Config says what a server has to give, and to how many.

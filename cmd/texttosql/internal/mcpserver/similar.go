@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 )
@@ -43,7 +44,8 @@ func alike(ctx context.Context, db *exec.DB, s *schema.Schema, value string) str
 				continue
 			}
 			looked++
-			found = append(found, alikeIn(ctx, db, t, c.Name, value)...)
+			revealed := db.Policy().Reveals(s.SchemaOf(&t), t.Name, c.Name)
+			found = append(found, alikeIn(ctx, db, t, c.Name, value, revealed)...)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
@@ -62,8 +64,9 @@ func isText(kind string) bool {
 		strings.Contains(kind, "STRING")
 }
 
-// alikeIn looks into one column. One that cannot be read has none.
-func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value string) (found []near) {
+// alikeIn looks into one column. One that cannot be read has none. What looks like a secret, and addresses and phone
+// numbers, are found where they are revealed alone.
+func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value string, revealed bool) (found []near) {
 	name, of := db.Language().Quote(column), inFrom(db, t)
 	rows, err := db.QueryWithin(ctx,
 		fmt.Sprintf("SELECT %s, count(*) FROM %s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT %[3]d", name, of, alikeValues),
@@ -76,7 +79,7 @@ func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value str
 	for _, row := range rows.Rows {
 		stored, ok := row[0].(string)
 		n, counted := row[1].(int64)
-		if !ok || !counted {
+		if !ok || !counted || !revealed && (words.SecretValue(stored) || snapshot.IsContact(stored)) {
 			continue
 		}
 		lower := strings.ToLower(stored)

@@ -3,6 +3,7 @@
 package selectstar
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -21,9 +22,7 @@ func Refused(err error) bool {
 // Schemas are what a database has for a reader.
 type Schemas struct {
 	Readable *schema.Schema
-	// Revealed has beside Readable the columns that look like secrets, and none that the policy denies; nil: they are not
-	// named.
-	Revealed *schema.Schema
+	Hidden   []string // the columns that look like secrets, as table.column, and none that the policy denies
 }
 
 // Without returns the statement with the columns that may be read in place of each star of its outermost select list.
@@ -197,37 +196,27 @@ func (r *reader) columns(of string) (columns, left []string) {
 	return columns, left
 }
 
-// hidden are the columns of a table that look like secrets.
-func (r *reader) hidden(readable *schema.Table) (names []string) {
-	if r.Revealed == nil {
-		return nil
-	}
-	for _, t := range r.Revealed.Tables {
-		if t.TableName() != readable.TableName() {
-			continue
-		}
-		for _, c := range t.Columns {
-			if !slices.ContainsFunc(readable.Columns, func(known schema.Column) bool { return known.Name == c.Name }) {
-				names = append(names, t.Name+"."+c.Name)
-			}
-		}
-	}
-	return names
+// hidden are the columns of a table that look like secrets, each once where several schemas have a table of the name.
+func (r *reader) hidden(t *schema.Table) []string {
+	names := slices.DeleteFunc(slices.Sorted(slices.Values(r.Hidden)), func(name string) bool {
+		return !strings.HasPrefix(name, t.Name+".")
+	})
+	return slices.Compact(names)
 }
 
 // Run runs a statement, and again without the columns that look like secrets where a star was refused for them. told
 // names them. The error is that of the first run where nothing else could be run.
-func Run[T any](d exec.Language, known func() (Schemas, error), sql string, run func(sql string) (T, error)) (rows T,
-	told string, err error) {
+func Run[T any](ctx context.Context, db *exec.DB, sql string, run func(sql string) (T, error)) (rows T, told string,
+	err error) {
 	rows, err = run(sql)
 	if !Refused(err) {
 		return rows, "", err
 	}
-	s, serr := known()
+	s, serr := db.Snapshot(ctx)
 	if serr != nil {
 		return rows, "", err
 	}
-	without, left, ok := Without(d, s, sql)
+	without, left, ok := Without(db.Language(), Schemas{s.Schema, s.Hidden()}, sql)
 	if !ok {
 		return rows, "", err
 	}

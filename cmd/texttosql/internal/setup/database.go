@@ -16,10 +16,8 @@ import (
 
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/cli"
 	"github.com/texttosql/texttosql/cmd/texttosql/internal/engines"
-	"github.com/texttosql/texttosql/cmd/texttosql/internal/selectstar"
 	"github.com/texttosql/texttosql/exec"
 	"github.com/texttosql/texttosql/exec/sqlite"
-	"github.com/texttosql/texttosql/schema"
 )
 
 // Forms lists what --db takes.
@@ -100,23 +98,6 @@ func (o *Opened) Guarded() (*exec.DB, error) {
 		return db, err
 	}
 	return db.For(o.Scope, nil)
-}
-
-// Schemas are what may be read, and what may be read but for the columns that look like secrets. known gives the
-// former.
-func (o *Opened) Schemas(ctx context.Context, known func(context.Context) (*schema.Schema,
-	error)) (s selectstar.Schemas, err error) {
-	if s.Readable, err = known(ctx); err != nil {
-		return s, err
-	}
-	open := *o
-	open.Config.Policy.Reveal = []string{"*"}
-	db, err := open.Guarded()
-	if err != nil {
-		return s, err
-	}
-	s.Revealed, err = db.Schema(ctx)
-	return s, err
 }
 
 // Close closes the pool.

@@ -70,6 +70,9 @@ func TestByScope(t *testing.T) {
 		{"a user", users, long, http.Header{"X-User": {"ann"}, "Authorization": {"Bearer " + long}}, "acme"},
 		{"another user", users, long, http.Header{"X-User": {"bob"}, "Authorization": {"Bearer " + long}}, "globex"},
 		{"a user without the proxy's token", users, long, http.Header{"X-User": {"ann"}}, ""},
+		{"an unknown user without the proxy's token", users, long, http.Header{"X-User": {"eve"}}, ""},
+		{"an unknown user with another token", users, long, http.Header{"X-User": {"eve"}, "Authorization": {"Bearer " +
+			other}}, ""},
 		{"two users", users, long, http.Header{"X-User": {"ann", "bob"}, "Authorization": {"Bearer " + long}}, ""},
 		{"an unknown user", users, long, http.Header{"X-User": {"eve"}, "Authorization": {"Bearer " + long}}, ""},
 		{"no user", users, long, http.Header{"Authorization": {"Bearer " + long}}, ""},
@@ -97,6 +100,9 @@ func TestByScope(t *testing.T) {
 		h.ServeHTTP(w, r)
 		if said := w.Body.String(); (w.Code == http.StatusOK) != (tt.says != "") || tt.says != "" && said != tt.says {
 			t.Errorf("%s: %d %s, want %q", tt.why, w.Code, said, tt.says)
+		} else if shown := tt.header.Get("Authorization") == "Bearer "+long; tt.says == "" && tt.file == users &&
+			(w.Code == http.StatusForbidden) != shown {
+			t.Errorf("%s: %d %s, which tells who is a user", tt.why, w.Code, said)
 		} else if tt.says == "" && tt.file != users && (w.Code != http.StatusUnauthorized ||
 			!strings.Contains(said, "none of those that the server knows")) {
 			t.Errorf("%s: %d %s", tt.why, w.Code, said)
@@ -119,10 +125,11 @@ func TestByScope(t *testing.T) {
 func TestUnknownUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scopes.json")
 	testutil.OK(t, os.WriteFile(file, []byte(`{"Header": "X-User", "Users": {"ann": {"Key": "acme"}}}`), 0o600))
-	h := testutil.Value(Serving{Scopes: file}.ByScope(
-		httpserver.Door{Token: "0123456789abcdef"}, func(string, *exec.Scope, httpserver.Door) (http.Handler, error) {
-			return http.NotFoundHandler(), nil
-		}))(t)
+	entry := httpserver.Door{Token: "0123456789abcdef", Hosts: []string{"example.com"}}
+	h := testutil.Value(Serving{Scopes: file}.ByScope(entry, func(string, *exec.Scope, httpserver.Door) (http.Handler,
+		error) {
+		return http.NotFoundHandler(), nil
+	}))(t)
 	for _, test := range []struct{ why, user, accept, says string }{
 		{"a browser", "<b>eve</b>", "text/html,*/*", "signed in as &lt;b&gt;eve&lt;/b&gt;"},
 		{"a browser without a name", "", "text/html", "did not say who you are"},
@@ -131,6 +138,7 @@ func TestUnknownUser(t *testing.T) {
 		r := httptest.NewRequest("GET", "http://example.com/", nil)
 		r.Header.Set("X-User", test.user)
 		r.Header.Set("Accept", test.accept)
+		r.Header.Set("Authorization", "Bearer 0123456789abcdef")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), test.says) ||

@@ -78,7 +78,7 @@ func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope
 			h.ServeHTTP(w, r)
 		})
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	byUser := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if scopes.Header != "" {
 			shown = ""
@@ -97,7 +97,11 @@ func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope
 		default:
 			unknown(w, r, shown)
 		}
-	}), nil
+	})
+	if scopes.Header == "" {
+		return byUser, nil
+	}
+	return d.Guard(byUser), nil // who does not show the token learns of no user
 }
 
 // unknown refuses a user whom the proxy knows and the file does not: a browser with a page that says what to do.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,23 +90,31 @@ func sendFile(w http.ResponseWriter, name, form string) {
 	name += "." + form
 	w.Header().Set("Content-Type", kinds[form])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q; filename*=UTF-8''%s", ascii(name),
-		escaped(name)))
+		url.PathEscape(name)))
 	if form == "csv" {
 		io.WriteString(w, textformat.BOM)
 	}
 }
 
-// stream runs a statement for all of its rows, under a name of that work.
+// stream runs a statement for all of its rows, under a name of that work. A client may read them slowly, so fewer files
+// are sent at a time than there are connections.
 func (s *Server) stream(ctx context.Context, sql, name string) (rows *result.Stream, done func(), err error) {
 	ctx, release, err := s.work(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if rows, err = s.Engine.Stream(ctx, sql); err != nil {
+	select {
+	case s.Files <- struct{}{}:
+	default:
 		release()
+		return nil, nil, errFull
+	}
+	end := func() { <-s.Files; release() }
+	if rows, err = s.Engine.Stream(ctx, sql); err != nil {
+		end()
 		return nil, nil, err
 	}
-	return rows, func() { rows.Close(); release() }, nil
+	return rows, func() { rows.Close(); end() }, nil
 }
 
 // streamed are the forms of a file whose rows are written as they come.
@@ -177,17 +186,4 @@ func ascii(name string) string {
 		}
 		return r
 	}, name)
-}
-
-// escaped is a name of letters, digits, "-" and "." as RFC 5987 writes it.
-func escaped(name string) string {
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		if c < 0x80 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
 }

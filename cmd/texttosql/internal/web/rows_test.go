@@ -490,3 +490,65 @@ func TestDownloadsEnd(t *testing.T) {
 		}
 	}
 }
+
+// stuck is a reply whose client reads nothing until read is closed.
+type stuck struct {
+	*httptest.ResponseRecorder
+	began chan bool
+	read  chan struct{}
+}
+
+func (s *stuck) Write(text []byte) (int, error) {
+	s.began <- true
+	<-s.read
+	return s.ResponseRecorder.Write(text)
+}
+
+// TestFilesAtOnce: files that clients read slowly take no more places than all pages have for them, so questions go on.
+func TestFilesAtOnce(t *testing.T) {
+	files := make(chan struct{}, 1)
+	shared := func(c *Config) { c.Door.Hosts, c.Files = []string{"shop.example", "127.0.0.1"}, files }
+	s, other := open(t, shared), open(t, shared)
+	who := memory.Exemplar{Question: "Who?", SQL: "SELECT name FROM clerks"}
+	gone := memory.Exemplar{Question: "Gone?", SQL: "SELECT nope FROM clerks"}
+	for _, of := range []*shop{s, other} {
+		testutil.OK(t, of.confirmed.Add(who))
+		testutil.OK(t, of.confirmed.Add(gone))
+	}
+	at := func(p memory.Exemplar) string { return "/saved/" + savedID(p) + ".csv" }
+	slow := &stuck{httptest.NewRecorder(), make(chan bool, 100), make(chan struct{})}
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		s.server.Handler().ServeHTTP(slow, httptest.NewRequestWithContext(t.Context(), "GET", "http://shop.example"+at(who),
+			nil))
+	}()
+	<-slow.began
+	for _, tt := range []struct {
+		why    string
+		on     *shop
+		path   string
+		body   any
+		status int
+		says   string
+		slow   bool // a client still reads
+	}{
+		{"another file", s, at(who), nil, 503, "files are sent", true},
+		{"a file of another page", other, at(who), nil, 503, "files are sent", true},
+		{"a statement", s, "/api/query", map[string]any{"sql": "SELECT 1"}, 200, `"id"`, true},
+		{"a statement of another page", other, "/api/query", map[string]any{"sql": "SELECT 1"}, 200, `"id"`, true},
+		{"a file that fails once the other one is read", s, at(gone), nil, 422, "nope", false},
+		{"a file after one that failed", other, at(who), nil, 200, "Grete", false},
+		{"a file after one that was read", s, at(who), nil, 200, "Grete", false},
+	} {
+		if !tt.slow && slow.read != nil {
+			close(slow.read)
+			<-ended
+			slow.read = nil
+		}
+		if status, reply := tt.on.do(t, tt.path, tt.body, nil); status != tt.status ||
+			!strings.Contains(reply["text"].(string), tt.says) {
+			t.Errorf("%s: %d %.200v", tt.why, status, reply["text"])
+		}
+	}
+}

@@ -278,11 +278,7 @@ func (s *Server) sample(w http.ResponseWriter, r *http.Request) {
 func (s *Server) counted(ctx context.Context, t schema.Table) string {
 	ctx, cancel := context.WithTimeout(ctx, counting)
 	defer cancel()
-	language := s.DB.Language()
-	name := language.Quote(t.Name)
-	if t.Schema != "" {
-		name = language.QuoteSchema(t.Schema) + "." + name
-	}
+	name := t.TableName().Quoted(s.DB.Language())
 	rows, err := s.DB.QueryWithin(ctx, "SELECT count(*) FROM "+name, exec.Bounds{Rows: 1})
 	if err != nil || rows == nil || len(rows.Rows) != 1 {
 		return ""

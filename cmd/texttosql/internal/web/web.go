@@ -48,6 +48,7 @@ type Config struct {
 	Database  string                  // what the page calls the database; "": "your database"
 	Sweep     bool                    // session.DeleteExpired deletes old conversations, at once and every day
 	Parallel  int                     // questions that run at a time, others wait in line; 0: 4
+	Files     chan struct{}           // has room for as many files as are sent at a time; nil: as many as Parallel
 	NoModel   bool                    // the Engine has no model: it serves tables and statements, and answers no question
 	// who uses the page, as it greets and as confirmed answers name them; "": nobody knows
 	Who string
@@ -83,6 +84,7 @@ func New(c Config) (*Server, error) {
 	}
 	c.Parallel, c.Title, c.Database = cmp.Or(c.Parallel, 4), cmp.Or(c.Title, "texttosql"),
 		cmp.Or(c.Database, "your database")
+	c.Files = cmp.Or(c.Files, make(chan struct{}, c.Parallel))
 	colours, err := accents(c.Accent)
 	if err != nil {
 		return nil, err
@@ -158,9 +160,9 @@ func (s *Server) Handler() http.Handler {
 	inner.HandleFunc("POST /api/conversations/{id}/{call}", s.call)
 	inner.HandleFunc("GET /api/schema", s.schema)
 	inner.HandleFunc("GET /trace/{id}/{turn}", s.trace)
-	front.Handle("/api/", closed.Guard(inner))
-	front.Handle("/trace/", closed.Guard(inner))
-	front.Handle("/saved/", closed.Guard(inner))
+	for _, path := range []string{"/api/", "/trace/", "/saved/"} {
+		front.Handle(path, closed.Guard(inner))
+	}
 	return headers(open.Guard(front))
 }
 
@@ -259,7 +261,7 @@ type problem struct {
 var (
 	errBusy = errors.New("this conversation is answering a question already, perhaps in another tab; " +
 		"wait for it or cancel it")
-	errFull   = errors.New("too many questions wait at the moment; try again when some of them have ended")
+	errFull   = errors.New("too many questions wait or files are sent; try again when some of them have ended")
 	errClosed = errors.New("the server is stopping; the conversation goes on when it is back")
 )
 
