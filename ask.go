@@ -54,7 +54,7 @@ func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*
 	if e == nil {
 		return res, errNoEngine
 	}
-	scoped, rejected := e.admit(q)
+	scoped, rejected := e.admit(ctx, q)
 	ctx, call := scoped.begin(ctx, q, res, StepQuestion, trace.Attr{Key: "strategy", Value: nameOf(e.strategy)})
 	if rejected != nil { // logged, counted and traced like any other question
 		return res, call.end(rejected)
@@ -68,8 +68,8 @@ func (e *Engine) AskQuestion(ctx context.Context, q Question, opts ...AskOption)
 }
 
 // admit returns the engine in the scope of a question, and says why the question cannot be asked.
-func (e *Engine) admit(q asking) (scoped *Engine, err error) {
-	if err = e.takes(q); err == nil {
+func (e *Engine) admit(ctx context.Context, q asking) (scoped *Engine, err error) {
+	if err = e.takes(ctx, q); err == nil {
 		scoped, err = e.within(q)
 	}
 	if err != nil {
@@ -307,16 +307,15 @@ func (a *answering) found(ctx context.Context) string {
 	if a.clock != nil {
 		now = a.clock()
 	}
-	return summary.Found(a.db.Language().Text, a.res.SQL, a.res.Rows, now, func(table, column string) any {
-		t, known := a.profiled(ctx, a.db.Language().Text.Parse(a.res.SQL)).Lookup("", table)
-		if !known {
-			return nil
+	ends := func(table, column string) (least, most any, values int64) {
+		if t, known := a.profiled(ctx, a.db.Language().Text.Parse(a.res.SQL)).Lookup("", table); known {
+			if c, known := t.Column(column); known && c.Profile != nil && c.Profile.Complete {
+				return c.Profile.Min, c.Profile.Max, c.Profile.Sampled - c.Profile.Nulls
+			}
 		}
-		if c, known := t.Column(column); known && c.Profile != nil && c.Profile.Complete {
-			return c.Profile.Max
-		}
-		return nil
-	}, a.tied)
+		return nil, nil, 0
+	}
+	return summary.Found(a.db.Language().Text, a.res.SQL, a.res.Rows, now, ends, a.tied)
 }
 
 // caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a
@@ -704,8 +703,7 @@ func (a *answering) secondOpinion(ctx context.Context) error {
 	ctx, span := trace.Start(ctx, "second-opinion")
 	defer span.End()
 	env := *a.env
-	env.Models, env.Host.Learners, env.AskBelow = []llm.Model{a.model(a.second, &llm.TokenLimitTuner{}, a.q, a.account)},
-		nil, 0
+	env.Models, env.Host.Learners, env.AskBelow = []llm.Model{a.model(a.second, a.secondLearner, a.q, a.account)}, nil, 0
 
 	task := a.task
 	task.Samples = 0 // those of WithSamples are the first model's

@@ -203,7 +203,7 @@ func (s *Conversation) Ask(ctx context.Context, question string, opts ...AskOpti
 	if a.ID != "" {
 		a.misplaced = "WithID does nothing here: Progress and log records have the id of the conversation"
 	}
-	if err = s.at(s.given).takes(a); err != nil {
+	if err = s.at(s.given).takes(ctx, a); err != nil {
 		return nil, err
 	}
 	end, err := s.begin(ctx, "Ask", &a)

@@ -477,7 +477,11 @@ func (s *Conversation) takeBack(ctx context.Context, r *session.Record, c sessio
 	if s.engine().lessons == nil || s.engine().withoutMemory {
 		return nil
 	}
-	taken, err := s.engine().lessons.Undo(taught(r), c)
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
+	defer cancel()
+	taken, err := patiently(within, s.engine().atLessons, func() (memory.LearnResult, error) {
+		return s.engine().lessons.Undo(taught(r), c)
+	})
 	if err != nil {
 		trace.FromContext(ctx).Warn("lessons-not-kept", prompttext.ErrorLine(redact.Line(err.Error()), false))
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
@@ -61,7 +62,7 @@ func (e *Engine) Confirm(ctx context.Context, question, sql string, opts ...AskO
 		at := e.clock().Round(0)
 		pair.At = &at
 	}
-	err = e.confirmed.Add(pair)
+	_, err = patiently(ctx, e.atAnswers, func() (none struct{}, err error) { return none, e.confirmed.Add(pair) })
 	if err == nil && e.forgetful {
 		return memory.ErrNotPersisted
 	}
@@ -114,8 +115,8 @@ func (e *Engine) peopleSaid(ctx context.Context, env *strategy.Env, q asking) (l
 }
 
 // peopleKnow reports whether people said of any question what answers it.
-func (e *Engine) peopleKnow() bool {
-	confirmed, err := e.confirmed.Pairs()
+func (e *Engine) peopleKnow(ctx context.Context) bool {
+	confirmed, err := patiently(ctx, e.atAnswers, e.confirmed.Pairs)
 	return err != nil || len(confirmed) > 0 || e.knowledge != nil && len(e.knowledge.VerifiedQueries) > 0
 }
 
@@ -324,11 +325,13 @@ func (e *Engine) learnedFor(ctx context.Context, q asking) (*memory.RetrievedLes
 	if declared == nil {
 		declared = live
 	}
-	r, err := e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: declared, Live: live},
-		func(sql string) error {
-			_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
-			return err
-		})
+	r, err := patiently(ctx, e.atLessons, func() (*memory.RetrievedLessons, error) {
+		return e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: declared, Live: live},
+			func(sql string) error {
+				_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
+				return err
+			})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -421,7 +424,39 @@ func (e *Engine) learnFrom(ctx context.Context, ep memory.Episode, out *strategy
 	if err := ctx.Err(); err != nil {
 		return ep.Before, err
 	}
-	return e.lessons.Learn(ep)
+	learned, err := patiently(ctx, e.atLessons, func() (memory.LearnResult, error) { return e.lessons.Learn(ep) })
+	if err != nil {
+		return ep.Before, err
+	}
+	return learned, nil
+}
+
+// atOnce is how many calls of a store of memory run at a time, and so how many go on when one hangs and their questions
+// have left.
+const atOnce = 32
+
+// patiently makes a call of memory, whose stores have no contexts, and leaves it when ctx ends. room has a place for
+// each call that runs; nil: there is no store.
+func patiently[T any](ctx context.Context, room chan struct{}, call func() (T, error)) (value T, err error) {
+	if room == nil {
+		return call()
+	}
+	select {
+	case room <- struct{}{}:
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+	work := background.NewWork[T](nil)
+	go func() {
+		defer func() { <-room }()
+		defer work.End()
+		work.Value, work.Err = call()
+	}()
+	value, err, left := work.Wait(ctx, 100*time.Millisecond)
+	if left {
+		err = ctx.Err()
+	}
+	return value, err
 }
 
 // Permitted returns the pairs whose statements name no table and no column that the policy of the engine denies. It is
@@ -609,7 +644,7 @@ func (e *Engine) learn(ctx context.Context, s *snapshot.Snapshot, q asking) (lea
 	var confirmed []memory.Exemplar
 	if !e.forgets(q) {
 		var err error
-		if confirmed, err = e.confirmed.Pairs(); err != nil {
+		if confirmed, err = patiently(ctx, e.atAnswers, e.confirmed.Pairs); err != nil {
 			return learned{}, err
 		}
 	}

@@ -675,11 +675,11 @@ func (q Question) validate() error {
 }
 
 // takes says why a question cannot be asked; nil: it can.
-func (e *Engine) takes(q asking) error {
+func (e *Engine) takes(ctx context.Context, q asking) error {
 	if e == nil {
 		return errNoEngine
 	}
-	if e.hasNoModel() && !e.peopleKnow() {
+	if e.hasNoModel() && !e.peopleKnow(ctx) {
 		return ErrNoModel
 	}
 	if q.user != "" {

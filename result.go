@@ -308,8 +308,12 @@ const pageRows = 50
 
 func head(t *result.Table) tracepage.Section {
 	s := tracepage.Section{Title: "Result", Columns: t.Columns}
-	if len(t.Rows) > pageRows {
-		s.Note = fmt.Sprintf("the first %d of %d rows", pageRows, len(t.Rows))
+	all := fmt.Sprint(len(t.Rows))
+	if t.Truncated {
+		all = "more than " + all
+	}
+	if len(t.Rows) > pageRows || t.Truncated {
+		s.Note = fmt.Sprintf("the first %d of %s rows", min(pageRows, len(t.Rows)), all)
 	}
 	for _, row := range t.Rows[:min(pageRows, len(t.Rows))] {
 		cells := make([]string, len(row))

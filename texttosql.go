@@ -46,10 +46,13 @@ type Engine struct {
 // core is what New made, the same for every key.
 type core struct {
 	config
-	learners []*llm.TokenLimitTuner // by model
-	talking  sync.Map               // ids of conversations on which a call works
-	told     sync.Map               // trace.Warning → true: the log has it
-	scopes   seenScopes
+	learners      []*llm.TokenLimitTuner // by model
+	secondLearner *llm.TokenLimitTuner   // of WithSecondOpinion
+	talking       sync.Map               // ids of conversations on which a call works
+	told          sync.Map               // trace.Warning → true: the log has it
+	scopes        seenScopes
+
+	atAnswers, atLessons chan struct{} // of patiently
 }
 
 // New makes an Engine for a database and a model. It sends nothing to either: see Ready. With NoModel instead of a
@@ -75,13 +78,16 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 	e := &Engine{core: &core{config: config{
 		strategy: strategy.Consensus{}, models: []llm.Model{model}, confirmed: &memory.VerifiedAnswers{}, forgetful: true,
 		clock: time.Now,
-	}}}
+	}, atLessons: make(chan struct{}, atOnce)}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt.configure(&e.config)
 		}
 	}
 	err := e.config.validate()
+	if !e.forgetful {
+		e.atAnswers = make(chan struct{}, atOnce)
+	}
 	if db == nil {
 		return nil, errors.Join(err, errors.New("texttosql: the database is nil"))
 	}
@@ -99,9 +105,13 @@ func New(db *sql.DB, model llm.Model, opts ...Option) (*Engine, error) {
 		guarded = guarded.WithoutExecution()
 	}
 	e.db = guarded
-	for range e.models {
-		e.learners = append(e.learners, &llm.TokenLimitTuner{Room: e.budget.ReasoningTokens, Lacks: e.lacks})
+	learner := func() *llm.TokenLimitTuner {
+		return &llm.TokenLimitTuner{Room: e.budget.ReasoningTokens, Lacks: e.lacks}
 	}
+	for range e.models {
+		e.learners = append(e.learners, learner())
+	}
+	e.secondLearner = learner()
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/texttosql/texttosql/internal/background"
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/slots"
 	"github.com/texttosql/texttosql/result"
 	"github.com/texttosql/texttosql/schema"
@@ -330,7 +331,7 @@ func (s *Runner) hold(ctx context.Context, timeout time.Duration) error {
 		defer opening.End()
 		opening.Err = opening.Value.connect(ctx, timeout)
 	})
-	got, err, left := opening.Wait(outer, mostGrace)
+	got, err, left := waited(opening, outer, mostGrace)
 	switch {
 	case left:
 		s.rest()
@@ -418,7 +419,7 @@ func (s *Runner) release(drop bool) error {
 		closing.Err = h.Close(drop || h.unfit)
 		db.mark(closing.Err)
 	})
-	_, err, left := closing.Wait(over, mostGrace)
+	_, err, left := waited(closing, over, mostGrace)
 	if left {
 		s.rest()
 		free = false
@@ -430,6 +431,23 @@ func (s *Runner) release(drop bool) error {
 // mostGrace is how long work may go on after the end of its context before nobody waits for it any more. An engine that
 // looks at an interrupt needs a few milliseconds.
 const mostGrace = 100 * time.Millisecond
+
+// panicError is a panic of the driver, or of what uses it. The connection is dropped.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string  { return fmt.Sprintf("%s: %v", e.Public(), e.value) }
+func (e *panicError) Public() string { return "exec: the driver panicked" } // the value may hold anything
+func (e *panicError) Unwrap() error  { return llmerr.ErrPanic }             // for package failure
+
+// waited is Wait of work with a panic as its error: nobody recovers in the goroutines of some callers.
+func waited[T any](work *background.Work[T], ctx context.Context, grace time.Duration) (v T, err error, left bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{r}
+		}
+	}()
+	return work.Wait(ctx, grace)
+}
 
 // start runs f in the goroutine of the runner, which starts with its first job and ends with the hold: its stack has
 // to grow once and not for each statement.
@@ -557,7 +575,7 @@ func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, 
 		defer work.End()
 		work.Value, work.Err = f(running, h)
 	})
-	value, err, left := work.Wait(running, min(mostGrace, timeout/10))
+	value, err, left := waited(work, running, min(mostGrace, timeout/10))
 	if left {
 		s.rest()
 		s.held = nil
@@ -568,7 +586,7 @@ func onConnection[T any](ctx context.Context, s *Runner, timeout time.Duration, 
 			return value, err
 		}
 	}
-	finished = true
+	finished = !errors.Is(err, llmerr.ErrPanic)
 	return value, ended(ctx, running, timeout, err)
 }
 

@@ -2,14 +2,20 @@ package exec_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/exec/sqlite"
+	"github.com/texttosql/texttosql/internal/dbtest"
 	"github.com/texttosql/texttosql/internal/testutil"
 )
 
@@ -116,5 +122,68 @@ func TestSessionTime(t *testing.T) {
 	}
 	if got, err := runner.Query(t.Context(), "SELECT a FROM t"); err != nil || len(got.Rows) != 1 {
 		t.Errorf("after it: %v, %v", got, err)
+	}
+}
+
+// TestDriverPanics: a panic of the driver is an error of the call, also in a goroutine in which nobody recovers. It
+// blames no statement, and the next call has another connection.
+func TestDriverPanics(t *testing.T) {
+	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "sqlite3", filepath.Join(t.TempDir(), "test.db"))}
+	pool := sql.OpenDB(faults)
+	defer pool.Close()
+	pool.SetMaxIdleConns(-1) // each call opens its connection
+	testutil.Value(pool.Exec("CREATE TABLE t(a); INSERT INTO t VALUES (1)"))(t)
+	db := testutil.Value(exec.New(pool, sqlite.Dialect{}, exec.Config{Unwrap: exectest.Unwrap,
+		Limits: exec.Limits{Connections: 1}}))(t)
+	streamed := func() error {
+		s, err := stream(t.Context(), t, db, "SELECT a FROM t")
+		if err == nil {
+			for _, rerr := range s.Rows() {
+				err = rerr
+			}
+		}
+		return err
+	}
+	for _, tt := range []struct {
+		name   string
+		at     string // the call of the driver
+		call   func() error
+		silent bool // the call has no error: it tells of a gap
+	}{
+		{"a query, while its connection is opened", "connect", func() error {
+			return dbtest.Answers(t.Context(), db, "SELECT a FROM t", 1)
+		}, false},
+		{"a query, while it runs", "SELECT a FROM t", func() error {
+			return dbtest.Answers(t.Context(), db, "SELECT a FROM t", 1)
+		}, false},
+		{"a stream, while its connection is opened", "connect", streamed, false},
+		{"a stream, while it runs", "SELECT a FROM t", streamed, false},
+		{"a profile", `FROM "main"."t"`, func() error {
+			_, err := db.Profile(t.Context(), testutil.Value(db.Schema(t.Context()))(t), exec.ProfileOptions{})
+			return err
+		}, false},
+		{"the profiles of a snapshot", `FROM "main"."t"`, func() error {
+			s := testutil.Value(db.Snapshot(t.Context()))(t)
+			_, err := db.Profiled(t.Context(), s, s.Schema)
+			return err
+		}, true},
+	} {
+		panicked := false
+		faults.Fail(func(event string) error {
+			if !panicked && !strings.HasPrefix(event, "run ") && strings.Contains(event, tt.at) {
+				panicked = true // once, and not where database/sql would not return
+				panic("injected")
+			}
+			return nil
+		})
+		err := tt.call()
+		faults.Fail(nil)
+		if !panicked || (err == nil) != tt.silent || err != nil && !strings.Contains(err.Error(), "the driver panicked") ||
+			exec.IsRejection(err) || errors.Is(err, exec.ErrUnavailable) {
+			t.Errorf("%s: panicked %v, %v", tt.name, panicked, err)
+		}
+		if err := dbtest.Answers(t.Context(), db, "SELECT a FROM t", 1); err != nil {
+			t.Errorf("behind %s: %v", tt.name, err)
+		}
 	}
 }

@@ -24,7 +24,8 @@ type Lessons struct {
 
 	shelf LessonStore // of the learned ones; nil: in memory
 
-	mu      sync.Mutex
+	turns   turns
+	mu      sync.Mutex     // of what follows; only turns.work lets a call change what was learned
 	manual  []Lesson       // of a person; never written
 	learned []Lesson       // as last read, never changed in place; an entry with a manual lesson's id holds its counts
 	place   map[string]int // id -> index in learned
@@ -33,7 +34,8 @@ type Lessons struct {
 }
 
 // LessonStore stores the text of learned lessons if a file does not fit, for example for processes on several
-// machines: see [LessonsOn]. Lessons makes one call at a time; several processes may share a store.
+// machines: see [LessonsOn]. Lessons makes one call at a time; several processes may share a store. A question leaves a
+// call that hangs as it leaves one of an AnswerStore.
 type LessonStore interface {
 	// String names the place in errors. It holds no secret.
 	String() string
@@ -180,7 +182,7 @@ func (l *Lessons) add(lessons []Lesson) {
 	}
 }
 
-// load reads the learned lessons, if they are others than before.
+// load reads the learned lessons, if they are others than before. Its caller holds turns.work.
 func (l *Lessons) load() error {
 	if l.shelf == nil {
 		return nil
@@ -192,6 +194,8 @@ func (l *Lessons) load() error {
 	if version == l.version {
 		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	list, err := l.readLearned(raw)
 	if err != nil {
 		return err
@@ -259,11 +263,11 @@ func (l *Lessons) all() ([]Lesson, error) {
 	if l == nil {
 		return nil, nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(); err != nil {
+	if err := l.turns.read(l.load); err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	list := make([]Lesson, 0, len(l.manual)+len(l.learned))
 	mine := map[string]bool{}
 	for _, m := range l.manual {
@@ -296,15 +300,19 @@ func (l *Lessons) counted(m Lesson) Lesson {
 
 // update changes lessons under the lock of their shelf. change returns false where it changed nothing.
 func (l *Lessons) update(change func(*ledger) bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.turns.work.Lock()
+	defer l.turns.work.Unlock()
 	if l.shelf == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if book := l.book(); change(book) {
 			l.set(book.list, "")
 		}
 		return nil
 	}
 	err := l.shelf.Change(func(raw []byte) ([]byte, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		list, err := l.readLearned(raw)
 		if err != nil {
 			return nil, err

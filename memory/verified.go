@@ -77,7 +77,8 @@ var ErrNotPersisted = errors.New("memory: the answer is kept until the program e
 // keeps them in memory, [OpenVerifiedAnswers] in a file, [VerifiedAnswersOn] in another store. A question that is
 // confirmed again, case and white space aside, replaces the earlier answer of its scope. Safe for concurrent use.
 type VerifiedAnswers struct {
-	mu    sync.Mutex
+	turns turns
+	mu    sync.Mutex      // of what follows; only turns.work lets a call change it, but for given
 	pairs []Exemplar      // in the order of the first confirmation
 	given bool            // a caller has pairs, so no element of it may change
 	place map[string]int  // scope and folded question -> index in pairs
@@ -90,7 +91,8 @@ type VerifiedAnswers struct {
 }
 
 // AnswerStore stores the text of verified answers if a file does not fit, for example for processes on several
-// machines: see [VerifiedAnswersOn]. The text only grows. Safe for concurrent use, also by several processes.
+// machines: see [VerifiedAnswersOn]. The text only grows. Safe for concurrent use, also by several processes. When
+// the context of a question ends, it does not wait for a call; at most 32 calls of an Engine go on then.
 type AnswerStore interface {
 	// String names the place in errors. It holds no secret.
 	String() string
@@ -163,20 +165,27 @@ func (c *VerifiedAnswers) Add(p Exemplar) error {
 	if err := p.valid(); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.store == nil {
-		c.put(verifiedLine{Exemplar: p}, 0, false)
-		return nil
-	}
-	if err := c.write(verifiedLine{Exemplar: p}); err != nil {
+	c.turns.work.Lock()
+	defer c.turns.work.Unlock()
+	return c.keep(verifiedLine{Exemplar: p})
+}
+
+// keep writes a line and reads it.
+func (c *VerifiedAnswers) keep(p verifiedLine) error {
+	if err := c.write(p); err != nil {
 		return err
 	}
 	return c.refresh()
 }
 
-// write appends a line to the store.
+// write appends a line to the store, or to memory if there is none.
 func (c *VerifiedAnswers) write(p verifiedLine) error {
+	if c.store == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.put(p, 0, false)
+		return nil
+	}
 	line, err := atomicfile.Record(pairsVersion, p)
 	if err != nil {
 		return err
@@ -190,21 +199,14 @@ func (c *VerifiedAnswers) write(p verifiedLine) error {
 // Remove takes back the answer of a scope to a question, case and white space aside. Without such an answer it does
 // nothing. A store gets a line about it, so other processes see it too.
 func (c *VerifiedAnswers) Remove(scope, question string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.turns.work.Lock()
+	defer c.turns.work.Unlock()
 	err := c.refresh()
 	i, known := c.place[placeOf(scope, question)]
-	switch {
-	case err != nil || !known:
-		return err
-	case c.store == nil:
-		c.put(verifiedLine{Exemplar: c.pairs[i], Removed: true}, 0, false)
-		return nil
-	}
-	if err := c.write(verifiedLine{Exemplar: c.pairs[i], Removed: true}); err != nil {
+	if err != nil || !known {
 		return err
 	}
-	return c.refresh()
+	return c.keep(verifiedLine{Exemplar: c.pairs[i], Removed: true})
 }
 
 // Removed reports whether an answer of a scope with that statement was removed or replaced, and none has been confirmed
@@ -244,9 +246,12 @@ func (c *VerifiedAnswers) Pairs() ([]Exemplar, error) {
 	if c == nil {
 		return nil, nil
 	}
+	var err error
+	if c.store != nil {
+		err = c.turns.read(c.refresh)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := c.refresh()
 	c.given = true
 	return slices.Clip(c.pairs), err // so that an append copies it
 }
@@ -262,8 +267,8 @@ func (c *VerifiedAnswers) Close() error {
 	if c == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.turns.work.Lock()
+	defer c.turns.work.Unlock()
 	if f, ok := c.store.(answerFile); ok {
 		return f.Close()
 	}
@@ -271,7 +276,7 @@ func (c *VerifiedAnswers) Close() error {
 }
 
 // refresh reads the lines that were appended to the store since the last call. It appends those again that lack a
-// checksum or a version, with both.
+// checksum or a version, with both. Its caller holds turns.work.
 func (c *VerifiedAnswers) refresh() error {
 	if c.store == nil {
 		return nil
@@ -279,16 +284,23 @@ func (c *VerifiedAnswers) refresh() error {
 	if err := c.readOn(); err != nil || len(c.old) == 0 {
 		return err
 	}
-	c.notes = append(c.notes, atomicfile.OldNote(c.store.String(), slices.Sorted(maps.Values(c.old))))
+	c.note(atomicfile.OldNote(c.store.String(), slices.Sorted(maps.Values(c.old))))
 	byPlace := func(a, b string) int { return cmp.Compare(c.place[a], c.place[b]) }
 	for _, key := range slices.SortedFunc(maps.Keys(c.old), byPlace) {
 		if err := c.write(verifiedLine{Exemplar: c.pairs[c.place[key]]}); err != nil {
-			c.notes = append(c.notes, fmt.Sprintf("%s: line %d stays as it is: %v", c.store.String(), c.old[key], err))
+			c.note(fmt.Sprintf("%s: line %d stays as it is: %v", c.store.String(), c.old[key], err))
 			break
 		}
 	}
 	clear(c.old)
 	return c.readOn()
+}
+
+// note keeps a fact for an operator.
+func (c *VerifiedAnswers) note(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes = append(c.notes, text)
 }
 
 // readOn reads the lines behind those that were read.
@@ -297,6 +309,8 @@ func (c *VerifiedAnswers) readOn() error {
 	if err != nil {
 		return fmt.Errorf("memory: confirmed answers: %w", err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	end := bytes.LastIndexByte(text, '\n') + 1
 	if err := json.Unmarshal(bytes.TrimSpace(text[end:]), new(json.RawMessage)); atomicfile.IsCut(err) {
 		if c.lines == 0 && len(bytes.TrimSpace(text[end:])) > 0 { // at the start the next line ends it

@@ -78,3 +78,26 @@ func TestTruthValues(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsOfCoordinates: a place on earth keeps its digits, and a figure has those that mean something.
+func TestTextsOfCoordinates(t *testing.T) {
+	for _, tt := range []struct {
+		reason, column string
+		values         []any
+		want           string
+	}{
+		{"a latitude", "latitude", []any{52.520008, int64(52)}, "52.520008"},
+		{"a longitude of decimals", "store_lon", []any{Decimal("-122.419416")}, "−122.419416"},
+		{"a centimeter is enough", "lat", []any{52.0 + 1.0/3}, "52.3333333"},
+		{"few digits", "Lng", []any{-122.5}, "−122.50"},
+		{"whole degrees", "lat", []any{int64(52)}, "52"},
+		{"an average", "average", []any{Decimal("301.5929592959295930")}, "301.59"},
+		{"a word that begins so", "latency", []any{52.520008}, "52.52"},
+	} {
+		table := &Table{Columns: []string{tt.column}}
+		for _, v := range tt.values {
+			table.Rows = append(table.Rows, []any{v})
+		}
+		golden.Equal(t, tt.want, table.Texts(0).Text(tt.values[0]), tt.reason)
+	}
+}

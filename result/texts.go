@@ -49,6 +49,10 @@ func (t *Table) Texts(column int) Texts {
 	for _, row := range t.Rows {
 		if s.Numeric && column < len(row) && row[column] != nil {
 			s.digits = max(s.digits, meant(s.of.counted(row[column]), largest))
+			if f, _ := s.of.Number(row[column]); coordinate.MatchString(t.Columns[column]) {
+				_, rest, _ := strings.Cut(strings.TrimRight(strconv.FormatFloat(f, 'f', 7, 64), "0"), ".")
+				s.digits = max(s.digits, len(rest))
+			}
 		}
 	}
 	if s.digits == 1 && largest >= 1 && !s.of.Share {
@@ -61,6 +65,9 @@ func (t *Table) Texts(column int) Texts {
 var naming = regexp.MustCompile(
 	`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr)([_ ]|$)|[_ ](number|no|key)$|` +
 		`year|quarter|month|week|day|hour)|I[dD]$`)
+
+// coordinate are the names of columns of places on earth: seven digits are a centimeter.
+var coordinate = regexp.MustCompile(`(?i)(^|[_ ])(lat|lon|lng|latitude|longitude)$`)
 
 // Number returns v as a number for people, for example in charts: a finite number as a float64, and a share in
 // percent. ok is false for every other value.

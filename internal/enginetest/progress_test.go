@@ -3,9 +3,11 @@ package enginetest_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +19,10 @@ import (
 
 	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
+	"github.com/texttosql/texttosql/failure"
 	"github.com/texttosql/texttosql/internal/enginetest"
+	"github.com/texttosql/texttosql/internal/llmerr"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/linker"
 	"github.com/texttosql/texttosql/llm"
@@ -222,6 +227,57 @@ func TestPanicsOfTheCaller(t *testing.T) {
 			t.Errorf("%s, asked again: %v", tt.name, err)
 		}
 		settled(t, before)
+	}
+}
+
+// TestDriverPanics: a driver that panics fails its call, in whatever goroutine that is, as a part of the program does.
+func TestDriverPanics(t *testing.T) {
+	faults := &exectest.Faults{Connector: exectest.ConnectorOf(t, "sqlite3", filepath.Join(t.TempDir(), "test.db"))}
+	db := sql.OpenDB(faults)
+	defer db.Close()
+	db.SetMaxIdleConns(-1) // each call opens its connection
+	testutil.Value(db.Exec(shop))(t)
+	ctx := t.Context()
+	for _, tt := range []struct {
+		name, at string
+		call     func(*texttosql.Engine) error
+	}{
+		{"a statement", usa, func(e *texttosql.Engine) error { _, err := e.Query(ctx, usa); return err }},
+		{"a stream", usa, func(e *texttosql.Engine) error { _, err := e.Stream(ctx, usa); return err }},
+		{"samples", usa, func(e *texttosql.Engine) error { _, err := e.Ask(ctx, whoInUSA); return err }},
+		{"the schema, which no sample asks for", "connect", func(e *texttosql.Engine) error {
+			_, err := e.Ask(ctx, whoInUSA)
+			return err
+		}},
+		{"questions of a batch", "connect", func(e *texttosql.Engine) (err error) {
+			for _, err = range e.AskAll(ctx, slices.Values(asked(whoInUSA)), 0) {
+			}
+			return err
+		}},
+		{"profiles, which a question can do without", `FROM "main"."orders"`, func(e *texttosql.Engine) error {
+			r, err := e.Ask(ctx, whoInUSA)
+			if err != nil || !slices.ContainsFunc(r.Warnings, func(w trace.Warning) bool {
+				return w.Code == "profile-incomplete"
+			}) {
+				return fmt.Errorf("%v, %w", r.Warnings, err)
+			}
+			return llmerr.ErrPanic
+		}},
+	} {
+		e := testutil.Value(texttosql.New(db, always(usa), texttosql.WithDialect(nil, exectest.Unwrap)))(t)
+		faults.Fail(func(event string) error {
+			if !strings.HasPrefix(event, "run ") && strings.Contains(event, tt.at) {
+				panic("injected")
+			}
+			return nil
+		})
+		if err := tt.call(e); failure.Of(err).Class != failure.Internal {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		faults.Fail(nil)
+		if _, err := e.Ask(ctx, whoInUSA); err != nil {
+			t.Errorf("behind %s: %v", tt.name, err)
+		}
 	}
 }
 

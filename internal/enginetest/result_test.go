@@ -54,6 +54,32 @@ func TestPageOfNumbers(t *testing.T) {
 	}
 }
 
+// TestPageOfManyRows: a page says how many of the rows it shows, and that there are more than the engine read.
+func TestPageOfManyRows(t *testing.T) {
+	for _, tt := range []struct {
+		why  string
+		rows int
+		cut  bool
+		want string // "": nothing
+	}{
+		{"all", 50, false, ""},
+		{"a part", 51, false, "the first 50 of 51 rows"},
+		{"a part of what was cut", 1000, true, "the first 50 of more than 1000 rows"},
+		{"all of what was cut", 3, true, "the first 3 of more than 3 rows"},
+	} {
+		table := &result.Table{Columns: []string{"x"}, Rows: make([][]any, tt.rows), Truncated: tt.cut}
+		for i := range table.Rows {
+			table.Rows[i] = []any{int64(i)}
+		}
+		var page bytes.Buffer
+		testutil.OK(t, (&texttosql.Result{Rows: table}).WritePage(&page, nil, true))
+		says := strings.Contains(page.String(), "the first ")
+		if says != (tt.want != "") || !strings.Contains(page.String(), tt.want) {
+			t.Errorf("%s: the page says how many rows: %v, want %q", tt.why, says, tt.want)
+		}
+	}
+}
+
 // TestResultAsJSON leaves rows out unless asked, and comes back.
 func TestResultAsJSON(t *testing.T) {
 	r := testutil.Value(engine(t, always(usa)).Ask(t.Context(), "Which customers live in the USA?"))(t)

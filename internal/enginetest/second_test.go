@@ -124,6 +124,49 @@ func TestSecondOpinionOfTheSame(t *testing.T) {
 	}
 }
 
+// TestSecondOpinionLearns: what a second model needs is found out once, within the limit on its reasoning.
+func TestSecondOpinionLearns(t *testing.T) {
+	thinks := func(tokens int) func(int) (llm.Response, error) {
+		return func(limit int) (llm.Response, error) {
+			if limit < tokens {
+				return llm.Response{}, &llm.Error{Class: llm.ClassOutOfTokens}
+			}
+			return llm.Response{Text: usa, StopReason: llm.StopEnd}, nil
+		}
+	}
+	for _, tt := range []struct {
+		why    string
+		reply  func(limit int) (llm.Response, error)
+		budget llm.Budget
+		want   [2][]int // its limits, by question
+	}{
+		{"no reasoning", thinks(0), llm.Budget{}, [2][]int{{512}, {512}}},
+		{"reasoning", thinks(3000), llm.Budget{}, [2][]int{{512, 1024, 2048, 32_768}, {32_768}}},
+		{"reasoning within its limit", thinks(2000), llm.Budget{ReasoningTokens: 2048},
+			[2][]int{{512, 1024, 2048}, {2048}}},
+		{"half a statement is not said", func(limit int) (llm.Response, error) {
+			if limit < 1024 {
+				return llm.Response{Text: "```sql\nSELECT name FROM", StopReason: llm.StopLength}, nil
+			}
+			return llm.Response{Text: usa, StopReason: llm.StopEnd}, nil
+		}, llm.Budget{}, [2][]int{{512, 1024}, {32_768}}},
+	} {
+		var limits []int
+		second := llm.Named("second", llm.Func(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			limits = append(limits, *req.MaxTokens)
+			return tt.reply(*req.MaxTokens)
+		}))
+		e := engine(t, llm.Named("first", always(usa)), texttosql.WithBudget(tt.budget), texttosql.WithSecondOpinion(second))
+		for i, want := range tt.want {
+			limits = nil
+			res, err := e.Ask(t.Context(), "Which customers live in the USA?")
+			if diff := cmp.Diff(want, limits); diff != "" || err != nil || res.Ballot.Second != "second" {
+				t.Errorf("%s: question %d: %v, second %q, limits (-want +got):\n%s", tt.why, i, err, res.Ballot.Second, diff)
+			}
+		}
+	}
+}
+
 // TestSecondOpinionOfForeignBallot: a strategy of the program may name a candidate that is not there.
 func TestSecondOpinionOfForeignBallot(t *testing.T) {
 	second := &opinions{replies: []string{usa}}

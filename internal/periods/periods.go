@@ -141,8 +141,9 @@ var (
 		`year year years year yyyy year quarter quarter qtr quarter month month months month mon month mm month week week
 		weeks week isoweek week day day days day hour hour hours hour dow weekday isodow weekday`)
 	formats = words.Pairs(
-		`%Y year %q quarter %Q quarter %m month %b month %B month %W week %d day %e day %H hour %I hour %k hour %w weekday
-		%u weekday YYYY year Q quarter MONTH month MON month MM month DD day HH24 hour HH hour DAY weekday DY weekday`)
+		`%Y year %G year %q quarter %Q quarter %m month %b month %B month %W week %U week %V week %d day %e day %H hour
+		%I hour %k hour %w weekday %u weekday YYYY year IYYY year IW week WW week Q quarter MONTH month MON month MM month
+		DD day HH24 hour HH hour DAY weekday DY weekday`)
 	lengths = words.Pairs("1,4 year 1,7 month 1,10 day 4 year 7 month 10 day")
 	starts  = map[string]string{"start of year": "year", "start of month": "month", "start of day": "day"}
 	// larger are the times of which a part without its year is one.
@@ -188,8 +189,15 @@ func (r reader) expression(tokens []sqltext.Token) Bucket {
 			return b
 		}
 	}
-	return Bucket{Confirm: !day && unknown(tokens)}
+	b := Bucket{Confirm: !day && unknown(tokens)}
+	if b.Confirm && slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return weekly.MatchString(t.Text) }) {
+		b = Bucket{Span: "week"} // whose numbers look like those of months
+	}
+	return b
 }
+
+// weekly is a part of an expression that makes a week.
+var weekly = regexp.MustCompile(`(?i)week|%[uvw]|\b(IW|WW)\b`)
 
 // bare takes brackets and casts away. day: a cast made a day of it.
 func bare(tokens []sqltext.Token) (_ []sqltext.Token, day bool) {
@@ -327,6 +335,9 @@ func (r reader) cut(name string, args [][]sqltext.Token) (b Bucket) {
 	case byPart:
 		b = bucket(unit+larger[unit], of)
 	case byFormat:
+		if name == "DATE_FORMAT" {
+			told = ofMySQL.Replace(told)
+		}
 		if b = bucket(formatted(told), of); b.Span == "week" {
 			b.Grain = "" // engines number weeks in different ways
 		}
@@ -344,7 +355,10 @@ func (r reader) cut(name string, args [][]sqltext.Token) (b Bucket) {
 	return b
 }
 
-// date is the bucket of SQLite's functions of days, which modifiers shift.
+// ofMySQL writes a format of MySQL and Trino as strftime has it.
+var ofMySQL = strings.NewReplacer("%W", "%w", "%a", "%w", "%M", "%m", "%u", "%W", "%v", "%W", "%x", "%Y", "%X", "%Y")
+
+// date is the bucket of SQLite's functions of days, which modifiers shift. A weekday alone is the end of a week.
 func (r reader) date(name string, args [][]sqltext.Token) (b Bucket, known bool) {
 	if len(args) == 1 && name == "DATE" {
 		if b = r.expression(args[0]); b.Grain == "" && !b.Confirm {
@@ -352,14 +366,16 @@ func (r reader) date(name string, args [][]sqltext.Token) (b Bucket, known bool)
 		}
 		return b, true
 	}
+	week, back := false, false
 	for _, arg := range args[1:] {
 		text := r.constant(arg)
-		if strings.HasPrefix(text, "weekday ") {
-			return Bucket{Span: "week", Grain: "week"}, true
-		}
+		week, back = week || strings.HasPrefix(text, "weekday "), back || strings.HasPrefix(text, "-")
 		if len(args) == 2 && starts[text] != "" {
 			return bucket(starts[text], args[0]), true
 		}
+	}
+	if week && back {
+		return Bucket{Span: "week", Grain: "week"}, true
 	}
 	return b, false
 }

@@ -24,7 +24,7 @@ type answer struct {
 	outline   sqlshape.Outline
 	spans     []string // as periods.Bucket
 	now       time.Time
-	largest   func(table, column string) any
+	ends      func(table, column string) (least, most any, values int64)
 	also      string // what stands behind a row where one behind the limit is equal in the order
 
 	limited bool    // it may leave rows out
@@ -67,10 +67,11 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 	if !s.known || len(s.facts.items) != len(s.Columns) {
 		s.facts.items = make([]item, len(s.Columns))
 	}
+	s.sorted = s.sorting()
 	s.joinMonths()
 	s.joinNames()
 	s.limited = s.facts.limit != "" || !s.known && (limit.MatchString(sql) || limiting.MatchString(sql))
-	s.sorted, s.ranks = s.sorting(), ranking.MatchString(sql)
+	s.ranks = ranking.MatchString(sql)
 	for i, name := range s.Columns {
 		it := s.facts.items[i]
 		c := column{name: name, item: s.outline.Items[i].Text, Texts: s.Texts(i), key: it.column.keyFor(), span: it.span,
@@ -95,13 +96,14 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 	return s
 }
 
-// joinMonths makes one column of months of a column of years and one of their months or quarters.
+// joinMonths makes one column of months of a column of years and one of the months or quarters of the same times.
 func (s *answer) joinMonths() {
 	years := slices.IndexFunc(s.Types, func(t result.Type) bool { return t.Grain == "year" })
-	for i := range s.spans {
+	for i := range min(len(s.spans), len(s.Columns)) {
 		grain, part := strings.CutSuffix(s.spans[i], " of the year")
 		form := map[string]string{"month": "%s-%02d", "quarter": "%s-Q%d"}[grain]
-		joined := years >= 0 && part && form != "" && s.join(years, i, func(row []any) string {
+		same := years >= 0 && s.facts.items[years].column == s.facts.items[i].column
+		joined := same && part && form != "" && s.join(years, i, func(row []any) string {
 			year, ok := result.Type{Grain: "year"}.Period(row[years])
 			n, err := strconv.Atoi(strings.TrimSuffix(label(row[i]), ".0"))
 			if !ok || err != nil || n < 1 || n > 12 {
@@ -110,6 +112,9 @@ func (s *answer) joinMonths() {
 			return fmt.Sprintf(form, year.Format("2006"), n)
 		})
 		if joined {
+			if i < years {
+				years--
+			}
 			s.Types[years].Grain = grain
 			return
 		}
@@ -137,6 +142,9 @@ func (s *answer) joinNames() {
 		return
 	}
 
+	if currency.MatchString(spoken(s.Columns[at[0]])) || currency.MatchString(spoken(s.Columns[at[1]])) {
+		return
+	}
 	first, last := s.facts.items[at[0]], s.facts.items[at[1]]
 	between := " / "
 	if strings.HasSuffix(first.words, "first name") && strings.HasSuffix(last.words, "last name") {
@@ -187,6 +195,12 @@ func (s *answer) periodOf(i int) (periods.Moment, bool) {
 // drop takes a column out of the rows and of what is known of them.
 func (s *answer) drop(column int) {
 	without := func(n int) bool { return n == column }
+	switch {
+	case s.sorted.item == column:
+		s.sorted.item = -1
+	case s.sorted.item > column:
+		s.sorted.item--
+	}
 	s.Columns, s.Types = omit(s.Columns, without), omit(s.Types, without)
 	s.outline.Items, s.spans = omit(s.outline.Items, without), omit(s.spans, without)
 	s.facts.items = omit(s.facts.items, without)
@@ -271,7 +285,7 @@ var shareName = regexp.MustCompile(`(?i)(^|[_ ])(pct|perc|percent|percentage|sha
 // isPercent reports whether figures are parts of a hundred, or of one. It marks those of one that the statement alone
 // shows.
 func (s answer) isPercent(i int, c column) bool {
-	if !c.Numeric || c.item == "" {
+	if !c.Numeric || c.item == "" || perHundred.MatchString(c.name) {
 		return false
 	}
 	m := s.measureOf(i)
@@ -313,6 +327,9 @@ func (s answer) label(i int, v any) string {
 	}
 	if part := partOf(c.span, label(v)); part != "" {
 		return part
+	}
+	if s.weekly(i) && plainPeriod(v).Grain == "month" {
+		return "week " + label(v)
 	}
 	return label(v)
 }
@@ -369,13 +386,22 @@ func partOf(span, text string) string {
 func (s answer) period(i int, v any) (periods.Moment, bool) {
 	of := s.Types[i]
 	if of.Grain == "" {
-		if of = plainPeriod(v); of.Grain == "" || of.Grain == "day" && s.outline.Items[i].Column == "" {
+		of = plainPeriod(v)
+		day := of.Grain == "day" && s.outline.Items[i].Column == ""
+		if of.Grain == "" || day || of.Grain == "month" && s.weekly(i) {
 			return periods.Moment{}, false
 		}
 	}
 	at, ok := of.Period(v)
 	return periods.Moment{At: at, Grain: of.Grain}, ok
 }
+
+// weekly reports whether the values of a column are weeks: "2024-05" is no month then.
+func (s answer) weekly(i int) bool {
+	return i < len(s.spans) && s.spans[i] == "week" || weekName.MatchString(s.Columns[i])
+}
+
+var weekName = regexp.MustCompile(`(?i)week|wk`)
 
 // plainPeriod is the type of a text that is a day, a month or a quarter by its form.
 func plainPeriod(v any) (of result.Type) {

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/periods"
@@ -13,6 +14,7 @@ type bounds struct {
 	periods.Bounds
 	column columnRef
 	merged bool // into those of another condition
+	days   bool // only of a column without times are they what a reader takes them for
 }
 
 // takes merges the other end of the same time into b, if b lacks it.
@@ -20,7 +22,7 @@ func (b *bounds) takes(o *bounds) bool {
 	if b == nil || o == nil || b.merged || !b.Add(o.Bounds) {
 		return false
 	}
-	o.merged = true
+	o.merged, b.days = true, b.days || o.days
 	return true
 }
 
@@ -49,7 +51,23 @@ func (v value) readBounds(op string, l literal) *bounds {
 	if !ok {
 		return nil
 	}
-	return &bounds{Bounds: b, column: v.column}
+	at, _ := periods.ReadTime(l.text)
+	days := v.span == "" && at.Grain == "day" && v.column.daily() && op != ">=" && op != "<"
+	return &bounds{Bounds: b, column: v.column, days: days}
+}
+
+// cutsDay reports whether a text has a range of days of a column that has times, of a day of which the statement leaves
+// most out, or not the day alone.
+func (s answer) cutsDay(text string) bool {
+	return s.ends != nil && slices.ContainsFunc(s.facts.ranges, func(b *bounds) bool {
+		if !b.days || b.column.of == nil || !strings.Contains(text, strings.TrimPrefix(b.text(), "on ")) {
+			return false
+		}
+		_, most, _ := s.ends(b.column.of.name, b.column.name)
+		end, _ := most.(string)
+		at, ok := periods.ReadTime(end)
+		return ok && at.Grain != "day"
+	})
 }
 
 var agoText = regexp.MustCompile(`^-?(\d+) (day|week|month|year|hour)s?$`)

@@ -21,40 +21,75 @@ import (
 //
 // It is "" for every other shape, and where the rows do not carry the sentence: nothing is called highest of rows that
 // a limit cut, and a share needs parts that add up. A change needs two periods that the statement's own bounds
-// make whole, and that ended before now and before the last day of the data. largest returns the largest value of a
-// column of a table; it is nil where none is known, as the function may be. tied reports that a row behind a limit of
-// the statement is equal in the order to the last row before it: no row is then called the only first one. It calls no
-// model. The figures are those of t with commas and one scale. Safe for concurrent use.
+// make whole, that ended before now and before the last day of the data, and that the data fills from its beginning.
+// ends tells of a column of a table its smallest and its largest value and how many there are; the values are nil where
+// none is known, and the function where nobody knows any. tied reports that a row behind a limit of the statement is
+// equal in the order to the last row before it: no row is then called the only first one. It calls no model. The
+// figures are those of t with commas and one scale. Safe for concurrent use.
 func Found(
-	d sqltext.Dialect, sql string, t *result.Table, now time.Time, largest func(table, column string) any, tied bool,
+	d sqltext.Dialect, sql string, t *result.Table, now time.Time,
+	ends func(table, column string) (least, most any, values int64), tied bool,
 ) string {
 	if t == nil || len(t.Columns) == 0 {
 		return ""
 	}
 	s := newAnswer(d, sql, t)
-	s.now, s.largest = now, largest
+	s.now, s.ends = now, ends
 	if tied {
 		s.also = " and at least one other"
 	}
 	switch {
 	case t.Empty():
 		return s.none()
-	case t.Truncated, tied && !s.firstRows():
+	case t.Truncated, tied && !s.firstRows(), s.overcounts():
 		return ""
-	case len(t.Rows) == 1 && len(t.Columns) == 1:
-		return short(s.value())
-	case len(t.Rows) == 1:
+	}
+	text := s.says()
+	if s.cutsDay(text) {
+		return ""
+	}
+	return short(text)
+}
+
+// says is what the rows show, however long.
+func (s answer) says() string {
+	switch one := len(s.Rows) == 1; {
+	case one && len(s.Columns) == 1:
+		return s.value()
+	case one:
 		if text := s.single(); text != "" {
-			return short(text)
+			return text
 		}
 	}
 	if text := s.flags(); text != "" {
-		return short(text)
+		return text
 	}
 	if by, of, ok := s.roles(); ok {
-		return short(s.ranked(by, of))
+		return s.ranked(by, of)
 	}
-	return short(s.counted())
+	return s.counted()
+}
+
+// overcounts reports whether a row without its partners counts as one of them: where a group may have several such
+// rows, and where the only one of a group may be such a row.
+func (s answer) overcounts() bool {
+	f := s.facts
+	if !s.known || !f.ones || len(f.joined) == 0 {
+		return false
+	}
+	one, _ := Singular(f.from[0])
+	if len(f.groups) != 1 || len(f.from) != 2 || strings.TrimSuffix(f.groups[0], " name") != one || len(f.having) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.Rows, func(row []any) bool {
+		for i, v := range row {
+			n, _ := number(v)
+			if _, counts := s.counts(i); counts && n <= 1 {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // none says that there is no row.
@@ -78,6 +113,15 @@ func (f facts) oneEach() bool {
 
 // rows are the rows of the only table that count, in words: "customers without orders where country is “Germany”".
 func (f facts) rows() string { return f.subject + f.conditions() }
+
+// among are the rows with the conditions that choose them, behind what one of them has; "": all count.
+func (f facts) among() string {
+	text := f.conditions()
+	if text != "" && f.subject != "" && !strings.HasSuffix(f.order[0], f.subject) {
+		text = " of " + f.subject + text
+	}
+	return text
+}
 
 // conditions say which rows count.
 func (f facts) conditions() (text string) {
@@ -136,15 +180,16 @@ func (s answer) value() string {
 		return event + ": " + text + s.also + "."
 	}
 	name := s.called(0)
-	switch one := s.known && s.facts.limit == "1" && len(s.facts.order) == 1; {
-	case one && (s.dated() || s.facts.by.isAdjective() || s.facts.by.own && s.facts.by.stamp.is):
+	f := s.facts
+	switch one := s.known && f.limit == "1" && len(f.order) == 1 && len(f.having) == 0; {
+	case one && (s.dated() || f.by.isAdjective() || f.by.own && f.by.stamp.is):
 		return ""
 	case one && s.also != "":
-		return capital(s.facts.order[0]) + ": " + text + s.also + "."
-	case one && strings.Contains(s.facts.top, " by "):
-		return text + " is the " + s.facts.top + "."
+		return capital(f.order[0]) + f.among() + ": " + text + s.also + "."
+	case one && strings.Contains(f.top, " by "):
+		return text + " is the " + f.top + f.among() + "."
 	case one:
-		return text + " has the " + s.facts.order[0] + "."
+		return text + " has the " + f.order[0] + f.among() + "."
 	case name != "" && s.also == "":
 		return capital(name) + ": " + text + "."
 	}
@@ -176,8 +221,8 @@ func (s answer) dated() bool {
 	case c.of == nil, c.stamp.is, isMoment(c.words):
 	case i >= 0 && len(s.Rows) > 0 && i < len(s.Rows[0]):
 		v = s.Rows[0][i]
-	case s.largest != nil:
-		v = s.largest(c.of.name, c.name)
+	case s.ends != nil:
+		_, v, _ = s.ends(c.of.name, c.name)
 	}
 	return spokenMoment(result.Type{}, v) != ""
 }
@@ -189,7 +234,7 @@ func (s answer) single() string {
 	}
 	s.align()
 	where := s.facts.conditions()
-	if len(s.facts.from) > 1 || !s.known {
+	if !s.known {
 		where = ""
 	}
 	sep := ": "

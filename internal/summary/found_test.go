@@ -23,6 +23,11 @@ func TestFound(t *testing.T) {
 	byTotal := "SELECT method, sum(amount) AS total FROM payments GROUP BY method"
 	byCountry := "SELECT country, count(*) FROM customers GROUP BY country"
 	top := "SELECT name, sum(amount) AS total FROM payments GROUP BY name ORDER BY total DESC LIMIT 3"
+	const leftJoin = " customers c LEFT JOIN orders o ON o.customer_id = c.id"
+	people := rows([]string{"first_name", "last_name", "total"}, []any{"Ann", "Abel", int64(900)},
+		[]any{"Bo", "Adams", int64(12)})
+	const spent = "WITH t AS (SELECT 1) SELECT name, spent FROM t"
+	spenders := rows([]string{"name", "spent"}, []any{"A", int64(9)}, []any{"B", int64(2)})
 	cut := rows(two, []any{"Ann", int64(3)}, []any{"Bo", int64(2)})
 	cut.Truncated = true
 
@@ -64,6 +69,81 @@ func TestFound(t *testing.T) {
 		{"joined rows are counted more than once, so there is no share",
 			"SELECT c.name, count(*) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
 			rows(two, []any{"Ann", int64(4)}, []any{"Bo", int64(1)}), "Ann has the most: 4, then Bo with 1."},
+		{"all the same but one that is missing", "SELECT name, sum(amount) AS total FROM payments GROUP BY name",
+			rows(two, []any{"A", int64(5)}, []any{"B", int64(5)}, []any{"C", nil}), ""},
+		{"rows without a partner", "SELECT count(*) FROM" + leftJoin, rows(one, []any{int64(2755)}), ""},
+		{"partners", "SELECT count(o.id) FROM" + leftJoin, rows(one, []any{int64(2746)}), "2,746 orders."},
+		{"partners that a condition wants", "SELECT count(*) FROM" + leftJoin + " WHERE o.status = 'paid'",
+			rows(one, []any{int64(2746)}), "2,746 orders where status is “paid”."},
+		{"the fewest may have none", "SELECT c.name, count(*) AS orders FROM" + leftJoin +
+			" GROUP BY c.id, c.name ORDER BY orders LIMIT 1", rows([]string{"name", "orders"}, []any{"Ann", int64(1)}), ""},
+		{"one of all may have none", "SELECT c.name, count(*) AS orders FROM" + leftJoin + " GROUP BY c.id, c.name",
+			rows([]string{"name", "orders"}, []any{"Ann", int64(3)}, []any{"Bo", int64(1)}), ""},
+		{"the most", "SELECT c.name, count(*) AS orders FROM" + leftJoin +
+			" GROUP BY c.id, c.name ORDER BY orders DESC LIMIT 1", rows([]string{"name", "orders"}, []any{"Ann", int64(14)}),
+			"Ann has the most orders: 14."},
+		{"a group of several rows without a partner", "SELECT c.country, count(*) AS orders FROM" + leftJoin +
+			" GROUP BY c.country", rows([]string{"country", "orders"}, []any{"DE", int64(14)}, []any{"FR", int64(4)}), ""},
+		{"groups of one row or none", "SELECT c.name FROM" + leftJoin + " GROUP BY c.id, c.name HAVING count(*) < 2",
+			rows(two[:1], []any{"Ann"}), ""},
+		{"the order is of a column behind one that is joined", "SELECT c.first_name, c.last_name, sum(p.amount) AS total " +
+			"FROM payments p JOIN customers c ON c.id = p.customer_id GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 2", people,
+			"Highest total amount: Ann Abel, 900; then Bo Adams, 12."},
+		{"the order is of a column that is joined", "SELECT c.first_name, c.last_name, sum(p.amount) AS total " +
+			"FROM payments p JOIN customers c ON c.id = p.customer_id GROUP BY 1, 2 ORDER BY 2 LIMIT 2", people, ""},
+		{"by its alias", "SELECT c.first_name, c.last_name, sum(p.amount) AS total FROM payments p JOIN customers c " +
+			"ON c.id = p.customer_id GROUP BY 1, 2 ORDER BY total DESC LIMIT 2", people,
+			"Highest total amount: Ann Abel, 900; then Bo Adams, 12."},
+		{"the first of some", "SELECT name FROM products WHERE category_id = 3 ORDER BY unit_price DESC LIMIT 1",
+			rows(two[:1], []any{"BK"}), "BK has the highest unit price of products of category 3."},
+		{"the first of some rows of a join", "SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id " +
+			"WHERE o.status = 'paid' ORDER BY o.total DESC LIMIT 1", rows(two[:1], []any{"Ann"}),
+			"Ann has the highest total of orders where status is “paid”."},
+		{"the first of some groups", "SELECT city FROM customers WHERE country = 'DE' GROUP BY city " +
+			"ORDER BY count(*) LIMIT 1", rows([]string{"city"}, []any{"Bonn"}),
+			"Bonn has the lowest number of customers where country is “DE”."},
+		{"the first name of some", "SELECT name FROM guests WHERE is_active = 1 ORDER BY name LIMIT 1",
+			rows(two[:1], []any{"Abel"}), "Abel is the first by name of guests that are active."},
+		{"the first of the groups of a size", "SELECT city FROM customers GROUP BY city HAVING count(*) > 5 " +
+			"ORDER BY count(*) LIMIT 1", rows([]string{"city"}, []any{"Bonn"}), "City: Bonn."},
+		{"two figures of some rows of a join", "SELECT sum(p.amount) AS total, count(*) AS payments FROM payments p " +
+			"JOIN orders o ON o.id = p.order_id JOIN customers c ON c.id = o.customer_id WHERE c.country = 'Poland'",
+			rows([]string{"total", "payments"}, []any{int64(62502), int64(289)}),
+			"Where customer country is “Poland”: total amount 62,502, payments 289."},
+		{"two figures of a join", "SELECT sum(p.amount) AS total, count(*) AS payments FROM payments p " +
+			"JOIN orders o ON o.id = p.order_id",
+			rows([]string{"total", "payments"}, []any{int64(62502), int64(289)}), "Total amount: 62,502; payments: 289."},
+		{"a bound of what is not read", spent + " WHERE spent < 1000 ORDER BY spent DESC", spenders, ""},
+		{"its lower bound", spent + " WHERE spent > 1000 ORDER BY spent DESC", spenders, "Highest spent: A, 9; then B, 2."},
+		{"the bound of another column", spent + " WHERE overspent < 1000", spenders, "Highest spent: A, 9; then B, 2."},
+		{"one value is left out of what is not read", spent + " WHERE t.spent != 5", spenders, ""},
+		{"a name that is no text", "WITH t AS (SELECT 1) SELECT name, \"\xff\" FROM t",
+			rows([]string{"name", "\xff"}, []any{"A", int64(9)}, []any{"B", int64(2)}), ""},
+		{"groups of a size of what is not read", "WITH x AS (SELECT name, sum(a) AS spent FROM p GROUP BY 1 " +
+			"HAVING count(*) >= 5) SELECT name, spent FROM x", spenders, "Highest spent: A, 9; then B, 2."},
+		{"small groups of what is not read", "WITH x AS (SELECT name, sum(a) AS spent FROM p GROUP BY 1 " +
+			"HAVING sum(a) <= 5) SELECT name, spent FROM x", spenders, ""},
+		{"one value is left out", "SELECT name, spent FROM customers WHERE spent != 5", spenders,
+			"2 customers where spent is not 5."},
+		{"one value is left", "SELECT name, spent FROM customers WHERE spent == 5", spenders,
+			"2 customers where spent is 5."},
+		{"figures of a hundred", "SELECT v.name, 100.0 * sum(t.liters) / sum(t.km) AS liters_per_100km FROM trips t " +
+			"JOIN vans v ON v.id = t.van_id GROUP BY v.name",
+			rows([]string{"name", "liters_per_100km"}, []any{"Van 3", 12.4}, []any{"Van 1", 9.5}),
+			"Highest liters per 100 km: Van 3, 12.40; then Van 1, 9.50."},
+		{"figures of a hundred of what is not read", "WITH t AS (SELECT 1) SELECT name, 100.0 * l / k AS l_per_hundred " +
+			"FROM t", rows([]string{"name", "l_per_hundred"}, []any{"Van 3", 12.4}, []any{"Van 1", 9.5}),
+			"Highest l per hundred: Van 3, 12.40; then Van 1, 9.50."},
+		{"a growth", "SELECT name, 100.0 * sum(a) / sum(b) AS growth FROM trips GROUP BY name",
+			rows([]string{"name", "growth"}, []any{"A", 12.4}, []any{"B", 9.5}),
+			"Highest total a in percent of total b: A, 12.40 %; then B, 9.50 %."},
+		{"amounts of several currencies", "SELECT currency, sum(amount) AS total FROM payments GROUP BY currency",
+			rows([]string{"currency", "total"}, []any{"JPY", int64(1204000)}, []any{"EUR", int64(9900)}), ""},
+		{"amounts of names in several currencies", "SELECT name, currency, sum(amount) AS total FROM payments GROUP BY 1, 2",
+			rows([]string{"name", "currency", "total"}, []any{"A", "JPY", int64(1204000)}, []any{"A", "EUR", int64(9900)}), ""},
+		{"counts by currency", "SELECT currency, count(*) AS n FROM payments GROUP BY currency",
+			rows([]string{"currency", "n"}, []any{"JPY", int64(3)}, []any{"EUR", int64(1)}),
+			"JPY has the most: 3 of 4 (75 %), then EUR with 1."},
 		{"a list of the first ones", top,
 			rows(two, []any{"Ann", result.Decimal("990.50")}, []any{"Bo", int64(12)}, []any{"Cy", int64(12)}),
 			"Highest total amount: Ann, 990.50."},

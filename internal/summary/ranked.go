@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/periods"
+	"github.com/texttosql/texttosql/internal/sqlshape"
 	"github.com/texttosql/texttosql/internal/words"
 )
 
@@ -63,12 +64,17 @@ func (s answer) ranked(by, of int) string {
 		return s.counted()
 	}
 	what := s.named(of)
-	if _, counts := s.counts(of); what == "" && !counts {
+	_, counts := s.counts(of)
+	money := !counts && !s.columns[of].percent && currency.MatchString(spoken(s.Columns[by]))
+	if what == "" && !counts || money {
 		return ""
 	}
 	slices.SortStableFunc(line, order(!least))
 	return s.most(line, by, of, what, least)
 }
+
+// currency are the names of columns of currencies. Amounts of several ones cannot be compared.
+var currency = regexp.MustCompile(`(^| )currency( code)?$`)
 
 // lists reports whether the statement lists rows and computes nothing.
 func (s answer) lists() bool {
@@ -78,6 +84,9 @@ func (s answer) lists() bool {
 // bounded reports whether a condition leaves out the rows at an end of a figure: the first one of the others need not
 // be an extreme.
 func (s answer) bounded(of int, least bool) bool {
+	if !s.known {
+		return s.restricted(of, least)
+	}
 	out := s.facts.below
 	if least {
 		out = s.facts.above
@@ -87,6 +96,21 @@ func (s answer) bounded(of int, least bool) bool {
 		names = []string{m.noun, m.most}
 	}
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(out, name) })
+}
+
+// restricted is bounded for a statement that is not read: by the name of the figure, or by what makes it.
+func (s answer) restricted(of int, least bool) bool {
+	end := "<"
+	if least {
+		end = ">"
+	}
+	name := regexp.QuoteMeta(s.Columns[of]) + "|" + regexp.QuoteMeta(cmp.Or(s.outline.Items[of].Text, s.Columns[of]))
+	figure := regexp.MustCompile(strings.ToValidUTF8("(?i)(^|\\W)("+name+")[\"`]?\\s*(<>|"+end+
+		"|[!=]|(not\\s+)?(between|in)\\b)", "\uFFFD"))
+	group := regexp.MustCompile(`(?i)<>|` + end + `|(^|[^<>])=|\b(between|in)\b`)
+	return slices.ContainsFunc(s.statement.Selects(), func(q sqlshape.Select) bool {
+		return figure.MatchString(q.Where) || group.MatchString(q.Having)
+	})
 }
 
 // numbered reports whether short numbers name the rows, which need not be what they seem: months, floors, grades.
@@ -167,7 +191,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	_, counts := s.counts(of)
 	times := s.columns[of].times
 	who, figure := line[0].label, line[0].figure
-	if counts && s.columns[by].names() {
+	if counts && (s.columns[by].names() || s.weekly(by)) {
 		who = capital(who)
 	}
 	switch {
@@ -221,7 +245,7 @@ func extremes(counts, times bool) map[bool]string {
 
 // same says that all n rows have one figure; "" where a limit left out others, which may have as many.
 func (s answer) same(line []point, n string) string {
-	if s.limited {
+	if s.limited || len(line) != len(s.Rows) {
 		return ""
 	}
 	if text := s.counted(); text != "" && len(s.facts.having) > 0 {

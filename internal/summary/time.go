@@ -71,8 +71,8 @@ func (s answer) overTime(line []point, by, of int, least bool) string {
 	return capital(text) + "."
 }
 
-// whole reports whether the bounds of the statement are those of the first and the last period, and the last one is
-// over.
+// whole reports whether the bounds of the statement are those of the first and the last period, the last one is over,
+// and the data fills them.
 func (s answer) whole(by int, first, last periods.Moment) bool {
 	f, it := s.source(by)
 	if s.limited || s.outline.Having || s.ranks || f.limit != "" || len(f.having) > 0 {
@@ -80,18 +80,26 @@ func (s answer) whole(by int, first, last periods.Moment) bool {
 	}
 	from, until := f.rangeOf(it.column).Exact(it.span == "" && last.Grain == "day")
 	ended := s.now.IsZero() || !until.After(s.now)
-	return ended && from.Equal(first.At) && until.Equal(last.Next()) && s.reaches(it.column, until)
+	return ended && from.Equal(first.At) && until.Equal(last.Next()) && s.fills(it.column, from, until)
 }
 
-// reaches reports whether the data of a column goes on to the last day before a time, as far as its largest value is
-// known.
-func (s answer) reaches(c columnRef, until time.Time) bool {
-	if s.largest == nil || c.of == nil {
-		return true
+// fills reports whether the data of a column goes on to the last day before a time, and begins with another one: its
+// first value may come less than two days later, or than three times what lies between two values. An end that is not
+// known counts as one that does.
+func (s answer) fills(c columnRef, from, until time.Time) bool {
+	if s.ends == nil || c.of == nil {
+		return s.ends != nil
 	}
-	text, _ := s.largest(c.of.name, c.name).(string)
-	last, ok := periods.ReadTime(text)
-	return !ok || !last.At.Before(until.AddDate(0, 0, -1))
+	least, most, values := s.ends(c.of.name, c.name)
+	begin, _ := least.(string)
+	end, _ := most.(string)
+	first, begins := periods.ReadTime(begin)
+	last, ends := periods.ReadTime(end)
+	if !begins || !ends || values < 2 {
+		return !ends || !last.At.Before(until.AddDate(0, 0, -1))
+	}
+	gap := last.At.Sub(first.At) / time.Duration(values-1)
+	return !last.At.Before(until.AddDate(0, 0, -1)) && first.At.Before(from.Add(max(48*time.Hour, 3*gap)))
 }
 
 // source is the SELECT that computes a column, with its item there: this one, or the only nested one.

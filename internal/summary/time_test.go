@@ -18,6 +18,7 @@ func TestOverTime(t *testing.T) {
 	whole, high := "Highest in August 2023: 900; up 2.5 % from January to December 2023.", "Highest in August 2023: 900."
 	days := rows([]string{"day", "n"}, []any{"2024-03-01", int64(3)}, []any{"2024-03-02", int64(1)},
 		[]any{"2024-03-03", int64(6)})
+	weeks := rows([]string{"w", "n"}, []any{"2024-07", int64(30)}, []any{"2024-08", int64(31)})
 
 	for _, tt := range []struct {
 		why, sql string
@@ -70,6 +71,8 @@ func TestOverTime(t *testing.T) {
 			"Highest in August 2023: 9."},
 		{"all the same", sum + "paid" + by,
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}), "All 2 months have the same: 7."},
+		{"all the same but one that is missing", sum + "paid" + by,
+			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}, []any{"2023-09", nil}), ""},
 		{"the highest twice", sum + "paid" + by,
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}, []any{"2023-09", int64(1)}),
 			"Highest in January 2023 and in August 2023: 7 each."},
@@ -98,6 +101,25 @@ func TestOverTime(t *testing.T) {
 				"AND d < '2023-03-01' GROUP BY 1, 2",
 			rows([]string{"y", "m", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(10)}),
 			"February 2023: 10, up 100 % from January 2023 (5)."},
+		{"a month before its year",
+			"SELECT strftime('%m', d) AS m, strftime('%Y', d) AS y, count(*) AS n FROM t GROUP BY 1, 2",
+			rows([]string{"m", "y", "n"}, []any{"01", "2023", int64(5)}, []any{"02", "2023", int64(10)}),
+			"Highest in February 2023: 10."},
+		{"a quarter before its year, alone",
+			"SELECT DISTINCT quarter(d) AS q, year(d) AS y FROM t",
+			rows([]string{"q", "y"}, []any{int64(1), int64(2023)}, []any{int64(2), int64(2023)}), ""},
+		{"a month and its year, alone", "SELECT DISTINCT strftime('%m', d) AS m, strftime('%Y', d) AS y FROM t",
+			rows([]string{"m", "y"}, []any{"01", "2023"}, []any{"02", "2023"}), ""},
+		{"the year of another time", "SELECT strftime('%Y', c.created_at) AS joined, strftime('%m', o.ordered_at) AS m, " +
+			"count(*) AS n FROM orders o JOIN customers c ON c.id = o.customer_id GROUP BY 1, 2",
+			rows([]string{"joined", "m", "n"}, []any{"2022", "03", int64(141)}, []any{"2022", "04", int64(140)}), ""},
+		{"a year and a quarter", "SELECT year(d) AS y, quarter(d) AS q, count(*) AS n FROM t GROUP BY 1, 2",
+			rows([]string{"y", "q", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(9)}),
+			"Highest in Q2 2023: 9."},
+		{"a year and a month of a statement that is not read", "SELECT year(d) AS y, month(d) AS m, count(*) AS n FROM " +
+			"(SELECT * FROM t UNION SELECT * FROM u) x GROUP BY 1, 2",
+			rows([]string{"y", "m", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(9)}),
+			"Highest in February 2023: 9."},
 		{"quarters", "SELECT strftime('%Y', d) || '-Q' || ((CAST(strftime('%m', d) AS INTEGER) + 2) / 3) AS q, " +
 			"count(*) AS n FROM t GROUP BY 1",
 			rows([]string{"q", "n"}, []any{"2023-Q1", int64(5)}, []any{"2023-Q2", int64(9)}, []any{"2023-Q3", int64(2)}),
@@ -126,6 +148,21 @@ func TestOverTime(t *testing.T) {
 		{"weeks", "SELECT date(d, 'weekday 0', '-6 days') AS w, count(*) AS n FROM t GROUP BY 1",
 			rows([]string{"w", "n"}, []any{"2024-01-01", int64(9)}, []any{"2024-01-08", int64(10)}),
 			"Highest in the week of 8 January 2024: 10."},
+		{"weeks by their numbers", "SELECT strftime('%Y-%W', d) AS w, count(*) AS n FROM t GROUP BY 1",
+			weeks, "Week 2024-08 has the most: 31 of 61 (51 %), then week 2024-07 with 30."},
+		{"a week in two parts", "SELECT strftime('%Y', d) || '-' || strftime('%W', d) AS w, count(*) AS n FROM t GROUP BY 1",
+			weeks, "Week 2024-08 has the most: 31 of 61 (51 %), then week 2024-07 with 30."},
+		{"a week of ISO", "SELECT to_char(d, 'IYYY-IW') AS w, count(*) AS n FROM t GROUP BY 1",
+			weeks, "Week 2024-08 has the most: 31 of 61 (51 %), then week 2024-07 with 30."},
+		{"a week by the name of a column", "SELECT week, guests FROM visits",
+			rows([]string{"week", "guests"}, []any{"2024-07", int64(30)}, []any{"2024-08", int64(31)}),
+			"Highest guests: week 2024-08, 31; then week 2024-07, 30."},
+		{"a week by its first day", "SELECT week, n FROM visits",
+			rows([]string{"week", "n"}, []any{"2024-01-08", int64(30)}, []any{"2024-01-15", int64(31)}),
+			"Highest on 15 January 2024: 31."},
+		{"the last days of weeks", "SELECT date(d, 'weekday 0') AS w, count(*) AS n FROM t GROUP BY 1",
+			rows([]string{"w", "n"}, []any{"2024-01-07", int64(9)}, []any{"2024-01-14", int64(10)}),
+			"2024-01-14 has the most: 10 of 19 (53 %), then 2024-01-07 with 9."},
 		{"a percentage has no change in percent",
 			"SELECT strftime('%Y-%m', day) AS month, 100.0 * sum(paid) / count(*) AS total FROM sales " +
 				"WHERE day >= '2023-01-01' AND day < '2024-01-01' GROUP BY 1",
@@ -133,39 +170,86 @@ func TestOverTime(t *testing.T) {
 			"Highest in August 2023: 80.50 %."},
 	} {
 		now := time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC)
-		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, now, nil, false); got != tt.want {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, now, untold, false); got != tt.want {
 			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
 		}
 	}
 }
 
-// TestReaches: a last period is whole only if the data goes on to its last day.
-func TestReaches(t *testing.T) {
+// untold are the ends of a column of which the database tells nothing.
+func untold(string, string) (least, most any, values int64) { return nil, nil, 0 }
+
+// TestFills: a change needs data that goes on to the last day, and that does not begin late in the first period.
+func TestFills(t *testing.T) {
 	sql := "SELECT strftime('%Y-%m', sold_at) AS month, sum(amount) AS total FROM sales WHERE sold_at >= '2024-01-01' " +
 		"AND sold_at < '2024-03-01' GROUP BY 1"
 	table := rows([]string{"month", "total"}, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)})
 	for _, tt := range []struct {
-		why     string
-		largest any
-		whole   bool
+		why         string
+		least, most any
+		values      int64
+		whole       bool
 	}{
-		{"the data ends in the last month", "2024-02-16 11:34:00", false},
-		{"it ends on its last day", "2024-02-29 09:00:00", true},
-		{"it goes on", "2024-05-01", true},
-		{"its end is not known", nil, true},
+		{"the data ends in the last month", "2023-01-01", "2024-02-16 11:34:00", 900, false},
+		{"it ends on its last day", "2023-01-01", "2024-02-29 09:00:00", 900, true},
+		{"it goes on", "2023-01-01", "2024-05-01", 900, true},
+		{"its ends are not known", nil, nil, 0, true},
+		{"its beginning is not known", nil, "2024-05-01", 900, true},
+		{"its end is not known", "2024-01-20", nil, 0, true},
+		{"it begins with the month", "2024-01-01 06:30:00", "2024-05-01", 900, true},
+		{"it begins behind a holiday", "2024-01-02", "2024-05-01", 900, true},
+		{"it begins late in the month", "2024-01-04 03:38:00", "2024-05-01", 900, false},
+		{"it begins late, as far as one knows of few values", "2024-01-04 03:38:00", "2024-05-01", 30, true},
+		{"it begins late of few values", "2024-01-20", "2024-05-01", 30, false},
+		{"there is one value", "2024-05-01", "2024-05-01", 1, true},
 	} {
 		want := "Highest in January 2024: 200."
 		if tt.whole {
 			want = "February 2024: 100, down 50 % from January 2024 (200)."
 		}
-		got := Found(sqltext.SQLite(), sql, table, time.Time{}, func(table, column string) any {
+		got := Found(sqltext.SQLite(), sql, table, time.Time{}, func(table, column string) (least, most any, values int64) {
 			if table != "sales" || column != "sold_at" {
 				t.Errorf("asks for %s.%s", table, column)
 			}
-			return tt.largest
+			return tt.least, tt.most, tt.values
 		}, false)
 		if got != want {
 			t.Errorf("%s: got %q, want %q", tt.why, got, want)
 		}
+	}
+	if got := Found(sqltext.SQLite(), sql, table, time.Time{}, nil, false); got != "Highest in January 2024: 200." {
+		t.Errorf("nobody knows the ends: %q", got)
+	}
+}
+
+// TestCutsDay: a range of days of a column that has times leaves most of its last day out; no text says it is whole.
+func TestCutsDay(t *testing.T) {
+	n := rows([]string{"n"}, []any{int64(1156)})
+	for _, tt := range []struct{ why, condition, days, times string }{
+		{"up to a last day", "rental_date BETWEEN '2024-05-01' AND '2024-05-31'", "1,156 rentals in May 2024.", ""},
+		{"up to a day", "rental_date <= '2024-05-31'", "1,156 rentals up to 31 May 2024.", ""},
+		{"behind a day", "rental_date > '2024-05-31'", "1,156 rentals after 31 May 2024.", ""},
+		{"on a day", "rental_date = '2024-05-31'", "1,156 rentals on 31 May 2024.", ""},
+		{"half open", "rental_date >= '2024-05-01' AND rental_date < '2024-06-01'", "1,156 rentals in May 2024.",
+			"1,156 rentals in May 2024."},
+		{"days of the times", "date(rental_date) BETWEEN '2024-05-01' AND '2024-05-31'", "1,156 rentals in May 2024.",
+			"1,156 rentals in May 2024."},
+		{"up to the last second", "rental_date BETWEEN '2024-05-01' AND '2024-05-31 23:59:59'",
+			"1,156 rentals from 1 May 2024 to 31 May 2024, 23:59:59.",
+			"1,156 rentals from 1 May 2024 to 31 May 2024, 23:59:59."},
+	} {
+		for end, want := range map[string]string{"2024-06-09": tt.days, "2024-06-09 13:00:00": tt.times} {
+			got := Found(sqltext.SQLite(), "SELECT count(*) FROM rental WHERE "+tt.condition, n, time.Time{},
+				func(string, string) (least, most any, values int64) { return "2024-01-01", end, 9000 }, false)
+			if got != want {
+				t.Errorf("%s, values up to %s: got %q, want %q", tt.why, end, got, want)
+			}
+		}
+	}
+	by := "SELECT kind, count(*) AS n FROM rental WHERE rental_date <= '2024-05-31' GROUP BY kind"
+	got := Found(sqltext.SQLite(), by, rows([]string{"kind", "n"}, []any{"van", int64(3)}, []any{"car", int64(1)}),
+		time.Time{}, func(string, string) (least, most any, values int64) { return nil, "2024-06-09 13:00:00", 9 }, false)
+	if want := "van has the most: 3 of 4 (75 %), then car with 1."; got != want {
+		t.Errorf("a text that does not say the range: got %q, want %q", got, want)
 	}
 }

@@ -323,8 +323,15 @@ func counting(what string) *measure {
 	return &measure{noun: noun, most: noun, verb: noun, rows: what, added: true}
 }
 
+// perHundred are names of figures of a hundred of something, which are no percentages: "liters per 100 km".
+var perHundred = regexp.MustCompile(`(?i)(^|[_ ])per[_ ]?(100|hundred)`)
+
 // call names a measure that is computed of several columns as the statement does: "revenue (price × quantity)".
 func (m *measure) call(alias string) {
+	if m != nil && perHundred.MatchString(alias) {
+		m.noun, m.most = alias, alias
+		return
+	}
 	vague := len(alias) < 4 || alias == "total" || alias == "value" || alias == "result"
 	if m == nil || vague || !strings.ContainsAny(m.noun, "×÷−+") {
 		return

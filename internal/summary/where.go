@@ -204,7 +204,7 @@ func (r *reader) noteBound(v value) {
 		name = v.measure.noun
 	}
 	op := r.peek(0).Text
-	both := op == "=" || r.is("BETWEEN") || r.is("NOT") || r.is("IN")
+	both := op == "=" || op == "==" || op == "!=" || r.is("BETWEEN") || r.is("NOT") || r.is("IN")
 	if both || strings.HasPrefix(op, "<") {
 		r.facts.below = append(r.facts.below, name)
 	}

@@ -74,12 +74,12 @@ func TestFoundUnnamed(t *testing.T) {
 	at := func(column string, values ...any) *result.Table {
 		return rows([]string{"name", column}, append([]any{"Grete"}, values...))
 	}
-	dates := func(string, string) any { return "2024-05-01" }
-	numbers := func(string, string) any { return int64(40) }
+	dates := func(string, string) (least, most any, values int64) { return "2018-01-02", "2024-05-01", 9 }
+	numbers := func(string, string) (least, most any, values int64) { return int64(1), int64(40), 9 }
 	for _, tt := range []struct {
 		why, sql string
 		rows     *result.Table
-		largest  func(table, column string) any
+		ends     func(table, column string) (least, most any, values int64)
 		want     string
 	}{
 		{"a participle of unknown values", "SELECT name FROM customers ORDER BY joined LIMIT 1", name, nil, ""},
@@ -138,7 +138,7 @@ func TestFoundUnnamed(t *testing.T) {
 			rows([]string{"name", "billed"}, []any{"Ann", 40.5}, []any{"Bo", 12.5}), nil,
 			"Highest billed: Ann, 40.50; then Bo, 12.50."},
 	} {
-		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, tt.largest, false); got != tt.want {
+		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, tt.ends, false); got != tt.want {
 			t.Errorf("%s: %s\n got %q\nwant %q", tt.why, tt.sql, got, tt.want)
 		}
 	}

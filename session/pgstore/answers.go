@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/texttosql/texttosql/memory"
@@ -23,7 +22,7 @@ func (a answers) String() string { return "table texttosql_answers, name " + str
 // Append is memory.AnswerStore.Append. Two rows never have one place, and a row is added only after the one before it
 // is committed. So nobody reads a row without all rows before it.
 func (a answers) Append(lines []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := bounded()
 	defer cancel()
 	for {
 		done, err := a.s.db.ExecContext(ctx, `INSERT INTO texttosql_answers SELECT $1, coalesce((SELECT place + length(lines)
@@ -36,7 +35,7 @@ func (a answers) Append(lines []byte) error {
 
 // Read is memory.AnswerStore.Read.
 func (a answers) Read(after int64) (text []byte, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := bounded()
 	defer cancel()
 	err = a.s.db.QueryRowContext(ctx, "SELECT string_agg(lines, '' ORDER BY place) FROM texttosql_answers "+
 		"WHERE name = $1 AND place >= $2",

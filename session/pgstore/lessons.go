@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"strconv"
@@ -24,7 +23,7 @@ func (l shelf) String() string { return "table texttosql_lessons, name " + strco
 
 // Read is memory.LessonStore.Read.
 func (l shelf) Read(have string) ([]byte, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := bounded()
 	defer cancel()
 	var text []byte
 	var version string
@@ -39,7 +38,7 @@ func (l shelf) Read(have string) ([]byte, string, error) {
 
 // Change is memory.LessonStore.Change.
 func (l shelf) Change(change func([]byte) ([]byte, error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := bounded()
 	defer cancel()
 	var failed error
 	err := l.s.change(ctx, func(tx *sql.Tx) error {

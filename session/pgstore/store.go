@@ -36,9 +36,21 @@ type Config struct {
 	Connections int
 }
 
-// patience limits calls that have no context of their own: calls of a journal, of lessons, of answers, and the end of a
-// hold.
-const patience = 30 * time.Second
+var (
+	// patience limits calls that have no context of their own: calls of a journal, of lessons, of answers, and the end of
+	// a hold.
+	patience = 30 * time.Second
+	// saving is how long a call of a journal may take when its caller has gone: a reply is paid for.
+	saving = 5 * time.Second
+)
+
+// errSlow is the error of a call that needed more than patience. It is no error of a context: nobody set a deadline.
+var errSlow = errors.New("pgstore: the server did not answer within 30s")
+
+// bounded returns the context of a call that has none of its own.
+func bounded() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), patience, errSlow)
+}
 
 // largest is how much of a record is read: one byte more than session.Record.Decode takes.
 const largest = 1<<20 + 1
@@ -120,6 +132,8 @@ func told(ctx context.Context, err error) error {
 	case errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrLocked), errors.As(err, &record),
 		errors.As(err, &other):
 		return err
+	case context.Cause(ctx) == errSlow:
+		return errSlow
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
@@ -312,9 +326,9 @@ func (s *Store) Lock(ctx context.Context, id string) (release func(), err error)
 	return sync.OnceFunc(func() {
 		end()
 		group.Wait()
-		bounded, cancel := context.WithTimeout(context.Background(), patience)
+		// a lease that is not deleted in time runs out
+		bounded, cancel := context.WithTimeout(context.Background(), min(patience, s.lease/3))
 		defer cancel()
-		// else it runs out
 		s.db.ExecContext(bounded, "DELETE FROM texttosql_leases WHERE session = $1 AND hold = $2", id, hold)
 	}), nil
 }
@@ -340,17 +354,18 @@ func (s *Store) renew(ctx context.Context, id, hold string) {
 	}
 }
 
-// Journal implements session.Store. It holds no connection open.
+// Journal implements session.Store. It holds no connection open. When ctx has ended, its calls have 5 seconds each.
 func (s *Store) Journal(ctx context.Context, id string) (session.Journal, error) {
 	if err := check(ctx, id); err != nil {
 		return nil, err
 	}
 	var there bool
 	err := s.db.QueryRowContext(ctx, "SELECT true FROM texttosql_sessions WHERE id = $1", id).Scan(&there)
-	return &journal{s: s, id: id}, told(ctx, err)
+	return &journal{caller: ctx, s: s, id: id}, told(ctx, err)
 }
 
 type journal struct {
+	caller context.Context // of Journal
 	s      *Store
 	id     string
 	closed atomic.Bool
@@ -363,6 +378,13 @@ func (j *journal) open() error {
 	return nil
 }
 
+// bounded returns the context of a call.
+func (j *journal) bounded() (context.Context, context.CancelFunc) {
+	ctx, cancel := bounded()
+	stop := context.AfterFunc(j.caller, func() { time.AfterFunc(saving, cancel) })
+	return ctx, func() { stop(); cancel() }
+}
+
 // Append is session.Journal.Append.
 func (j *journal) Append(line []byte) error {
 	line = bytes.TrimSuffix(line, []byte("\n"))
@@ -372,7 +394,7 @@ func (j *journal) Append(line []byte) error {
 	if err := j.open(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := j.bounded()
 	defer cancel()
 	done, err := j.s.db.ExecContext(ctx, `INSERT INTO texttosql_journal (session, line)
 		SELECT id, $2 FROM texttosql_sessions WHERE id = $1 FOR KEY SHARE`, j.id, line)
@@ -387,7 +409,7 @@ func (j *journal) Read() ([]byte, error) {
 	if err := j.open(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := j.bounded()
 	defer cancel()
 	var text []byte
 	err := j.s.db.QueryRowContext(ctx,

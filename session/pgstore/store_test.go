@@ -285,6 +285,55 @@ func TestHoldIsRenewed(t *testing.T) {
 	}
 }
 
+// TestSlow: a server that hangs holds nobody for longer than a call may take, and the error is none of a deadline that
+// the caller did not set.
+func TestSlow(t *testing.T) {
+	defer pgstore.BePatient(30*time.Second, 5*time.Second)
+	dsn, db := newDSN(t)
+	s := open(t, dsn, pgstore.Config{Lease: time.Second})
+	r := saved(t, s)
+	gone, leave := context.WithCancel(t.Context())
+	stays := testutil.Value(s.Journal(t.Context(), r.ID))(t)
+	left := testutil.Value(s.Journal(gone, r.ID))(t)
+	release := testutil.Value(s.Lock(t.Context(), r.ID))(t)
+	leave()
+	testutil.OK(t, left.Append([]byte("a reply that comes late")))
+	answers, lessons := s.VerifiedAnswers("x"), s.Lessons("x")
+	lock := testutil.Value(db.Begin())(t)
+	defer lock.Rollback()
+	testutil.Value(lock.Exec("LOCK TABLE texttosql_answers, texttosql_lessons, texttosql_journal, texttosql_leases"))(t)
+	const short, long = 50 * time.Millisecond, time.Minute
+	for _, tt := range []struct {
+		name        string
+		inAll, gone time.Duration
+		call        func() error
+		want        string
+	}{
+		{"reading answers", short, long, func() error { _, err := answers.Read(0); return err }, "did not answer"},
+		{"adding an answer", short, long, func() error { return answers.Append([]byte("x\n")) }, "did not answer"},
+		{"reading lessons", short, long, func() error { _, _, err := lessons.Read(""); return err }, "did not answer"},
+		{"changing lessons", short, long, func() error { return lessons.Change(nil) }, "did not answer"},
+		{"a journal", short, long, func() error { return stays.Append([]byte("x")) }, "did not answer"},
+		{"reading a journal", short, long, func() error { _, err := stays.Read(); return err }, "did not answer"},
+		{"a journal whose caller has gone", long, short, func() error { return left.Append([]byte("x")) }, "canceled"},
+		{"reading it", long, short, func() error { _, err := left.Read(); return err }, "canceled"},
+		{"a lease, which runs out by itself", long, long, func() error { release(); return errors.New("") }, ""},
+	} {
+		pgstore.BePatient(tt.inAll, tt.gone)
+		start := time.Now()
+		err := tt.call()
+		if took := time.Since(start); took > 5*time.Second || err == nil || !strings.Contains(err.Error(), tt.want) ||
+			errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v after %v", tt.name, err, took)
+		}
+	}
+	hurried, cancel := context.WithTimeout(t.Context(), short)
+	defer cancel()
+	if _, err := s.Lock(hurried, r.ID); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a deadline of the caller: %v", err)
+	}
+}
+
 // Lessons of several processes: none is lost, and one that was changed in the database is an error.
 func TestLessons(t *testing.T) {
 	dsn, db := newDSN(t)

@@ -64,8 +64,9 @@ func (s *Server) figure(sql string, rows *result.Table, at time.Time) *ran {
 	r.Figure = cmp.Or(r.Figure, shown.Count)
 	if len(shown.Charts) > 0 && shown.Charts[0].Kind != "scatter" {
 		r.Spark = &spark{Kind: shown.Charts[0].Kind, Values: []float64{}}
-		for _, v := range shown.Charts[0].Lines[0].Values {
-			if v != nil && len(r.Spark.Values) < maxSpark {
+		all := shown.Charts[0].Lines[0].Values
+		for i, v := range all { // each, or as few between two as there is room for
+			if v != nil && i%((len(all)+maxSpark-1)/maxSpark) == 0 {
 				r.Spark.Values = append(r.Spark.Values, *v)
 			}
 		}

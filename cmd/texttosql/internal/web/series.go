@@ -408,11 +408,14 @@ func identifies(name string) bool {
 // steps are words in the name of a column whose whole numbers are times.
 var steps = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)`)
 
+// weekName are names of columns of weeks: "2024-05" is no month there.
+var weekName = regexp.MustCompile(`(?i)week|wk|%[uvw]`)
+
 // forms are the forms of a time as text; a quarter and a week have one of their own.
 var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", time.RFC3339, "2006/01/02"}
 
-var quarter = regexp.MustCompile(`^(\d{4})-?(Q|W)(\d{1,2})$`)
+var quarter = regexp.MustCompile(`^(\d{4})-?(Q|W|)(\d{1,2})$`)
 
 // moment is the place of a label on an axis of time.
 func moment(column string, v any) (at float64, ok bool) {
@@ -420,16 +423,22 @@ func moment(column string, v any) (at float64, ok bool) {
 	case int64:
 		return float64(v), steps.MatchString(column) && v >= 0 && v < 3000
 	case string:
+		week := weekName.MatchString(column)
 		for _, form := range forms {
+			if form == "2006" && !steps.MatchString(column) || form == "2006-01" && week {
+				continue
+			}
 			if t, err := time.Parse(form, v); err == nil {
 				return float64(t.Unix()), true
 			}
 		}
-		if m := quarter.FindStringSubmatch(v); m != nil {
+		if m := quarter.FindStringSubmatch(v); m != nil && (m[2] != "" || week) {
 			year, _ := time.Parse("2006", m[1])
 			part, _ := strconv.Atoi(m[3])
-			days := map[string]int{"Q": 91, "W": 7}[m[2]]
-			return float64(year.AddDate(0, 0, days*part).Unix()), true
+			if m[2] == "Q" {
+				return float64(year.AddDate(0, 3*(part-1), 0).Unix()), true
+			}
+			return float64(year.AddDate(0, 0, 7*(part-1)).Unix()), true
 		}
 	}
 	return 0, false

@@ -6,9 +6,11 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/texttosql/texttosql"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/result"
 )
@@ -61,6 +63,10 @@ func TestSeries(t *testing.T) {
 		{[]string{"id", "n"}, rows(12, func(i int) []any { return []any{int64(i + 1), int64(i)} }), "", "keys are no labels"},
 		{[]string{"quarter", "n"}, rows(4, func(i int) []any { return []any{fmt.Sprintf("2026-Q%d", i+1), int64(i)} }),
 			"line: n by quarter", "quarters"},
+		{[]string{"zip", "n"}, rows(3, func(i int) []any { return []any{fmt.Sprint(1010 + 10*i), int64(i)} }),
+			"bars: n by zip", "four digits that are no year"},
+		{[]string{"fiscal_year", "n"}, rows(3, func(i int) []any { return []any{fmt.Sprint(2021 + i), int64(i)} }),
+			"line: n by fiscal_year", "years as texts"},
 		{[]string{"region", "n"}, rows(4, func(i int) []any {
 			return []any{fmt.Sprint("region ", i), result.Decimal("0.5")}
 		}),
@@ -123,6 +129,92 @@ func TestSeries(t *testing.T) {
 	if diff := cmp.Diff([]string{"2026-01-01", "2026-01-02", "2026-01-09"}, down[0].Labels); diff != "" ||
 		down[0].At[2]-down[0].At[1] != 7*24*3600 {
 		t.Error(diff, down[0].At)
+	}
+}
+
+// TestMoment: a text has its place by the beginning of what it names.
+func TestMoment(t *testing.T) {
+	for _, tt := range []struct{ why, column, text, want string }{
+		{"a month", "month", "2024-05", "2024-05-01"},
+		{"a month of a column without a name of a time", "at", "2024-05", "2024-05-01"},
+		{"the first quarter", "q", "2023-Q1", "2023-01-01"},
+		{"the last quarter", "q", "2023Q4", "2023-10-01"},
+		{"the first week", "at", "2024-W01", "2024-01-01"},
+		{"a week by the name of its column", "week", "2024-05", "2024-01-29"},
+		{"a week by its expression", "strftime('%Y-%W', day)", "2024-05", "2024-01-29"},
+		{"a day of a week", "week", "2024-01-08", "2024-01-08"},
+		{"a year", "fiscal_year", "2024", "2024-01-01"},
+		{"a code", "zip", "8020", ""},
+		{"a long code", "zip", "802051", ""},
+	} {
+		at, ok := moment(tt.column, tt.text)
+		if got := time.Unix(int64(at), 0).UTC().Format(time.DateOnly); ok != (tt.want != "") || ok && got != tt.want {
+			t.Errorf("%s: %q of %q at %s, %v", tt.why, tt.text, tt.column, got, ok)
+		}
+	}
+}
+
+// TestFigure: what nobody looked behind, and what nobody knows the ends of, is not called first or whole. A small line
+// goes to the end of its values.
+func TestFigure(t *testing.T) {
+	s := open(t, nil).server
+	row := func(cells ...any) []any { return cells }
+	price := []string{"name", "price"}
+	for _, tt := range []struct {
+		why, sql string
+		columns  []string
+		rows     [][]any
+		want     string
+	}{
+		{"the first one", "SELECT name, price FROM products ORDER BY price DESC LIMIT 1", price,
+			[][]any{row("Ink", 7.5)}, ""},
+		{"the first two", "SELECT name, price FROM products ORDER BY price DESC LIMIT 2", price,
+			[][]any{row("Ink", 7.5), row("Pad", 6.5)}, ""},
+		{"the first three", "SELECT name, price FROM products ORDER BY price DESC LIMIT 3", price,
+			[][]any{row("Ink", 7.5), row("Pad", 6.5), row("Cup", 5.5)}, "Highest price: Ink, 7.50; then Pad, 6.50."},
+		{"none of the first ones", "SELECT name, price FROM products ORDER BY price DESC LIMIT 1", price, nil,
+			"There are no products."},
+		{"all", "SELECT name, price FROM products ORDER BY price DESC", price, [][]any{row("Ink", 7.5), row("Pad", 6.5)},
+			"Highest price: Ink, 7.50; then Pad, 6.50."},
+		{"months", "SELECT strftime('%Y-%m', sold_at) AS month, sum(amount) AS total FROM sales " +
+			"WHERE sold_at >= '2024-01-01' AND sold_at < '2024-03-01' GROUP BY 1", []string{"month", "total"},
+			[][]any{row("2024-01", int64(200)), row("2024-02", int64(100))}, "Highest in January 2024: 200."},
+	} {
+		if got := s.found(tt.sql, &result.Table{Columns: tt.columns, Rows: tt.rows}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
+	}
+	for n, want := range map[int]string{3: "[0 1 2]", 60: "60 up to 59", 61: "31 up to 60", 1000: "59 up to 986"} {
+		days := &result.Table{Columns: []string{"day", "n"}}
+		for i := range n {
+			days.Rows = append(days.Rows, row(time.Unix(int64(i)*24*3600, 0).UTC().Format(time.DateOnly), int64(i)))
+		}
+		values := s.figure("SELECT day, n FROM visits", days, time.Time{}).Spark.Values
+		got := fmt.Sprint(values)
+		if n > 3 {
+			got = fmt.Sprintf("%d up to %v", len(values), values[len(values)-1])
+		}
+		if got != want {
+			t.Errorf("a line of %d values has %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestFoundOnce: what the engine said of the rows of an answer stays, also where it said nothing.
+func TestFoundOnce(t *testing.T) {
+	s := open(t, nil)
+	id := s.asked(t, "", "How many in the north?").ID
+	for _, tt := range []struct {
+		why   string
+		known *texttosql.Result
+		want  string
+	}{
+		{"the engine was silent", &texttosql.Result{}, ""}, {"its words are gone", nil, "2 sales where region is “North”."},
+	} {
+		s.server.seen.change(memoKey{id, 0}, func(k *kept) { k.result, k.Found = tt.known, "" })
+		if got := s.view(t, id).Turns[0].Answer.Found; got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
+		}
 	}
 }
 

@@ -103,9 +103,11 @@ func (s *Server) says(sql string) string {
 	return visible(summary.Sentence(s.DB.Language().Text, sql))
 }
 
-// found is what the rows of a statement show, in a sentence; "" where that is not known.
+// found is what the rows of a statement show, in a sentence; "" where that is not known. Behind the limit of one or two
+// rows may stand an equal one, for which nobody looked.
 func (s *Server) found(sql string, rows *result.Table) string {
-	if s.DB == nil {
+	few := rows != nil && (len(rows.Rows) == 1 || len(rows.Rows) == 2)
+	if s.DB == nil || few && s.DB.Language().Text.Parse(sql).Outline().Limit {
 		return ""
 	}
 	return visible(summary.Found(s.DB.Language().Text, sql, rows, time.Now(), nil, false))
@@ -137,7 +139,9 @@ func (s *Server) view(r session.Record) conversation {
 				Closing: visible(cmp.Or(a.Closing, fmt.Sprintf("Confidence %.2f.", a.Confidence)))}
 			if known != nil {
 				v.Answer.details = known.details
-				v.Answer.Found = cmp.Or(known.Found, s.found(a.SQL, known.all))
+				if known.result == nil { // the engine said nothing of rows that were read again
+					v.Answer.Found = cmp.Or(known.Found, s.found(a.SQL, known.all))
+				}
 			}
 			if t.Kind == dialogue.TurnChoice && t.Correction == nil {
 				if v.Answer.Says != "" {
