@@ -15,7 +15,8 @@ import (
 // Rows are the engine's own words. exec/sqlite builds Nodes from them, so that plans can be compared and costed with
 // the methods published for SQLite. Other engines return their Rows and cost unchanged. An engine that plans by
 // statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, or the scope has settings,
-// Rows list only its tables (Reduced). With Policy.DenyColumns the rows of SQLite name no index.
+// Rows list only its tables (Reduced). So they do with Policy.DenyColumns, because an index or a condition may name a
+// denied column; then EngineCost and Scans stay. On SQLite the rows name no index instead.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {
@@ -43,7 +44,7 @@ type PlanRow struct {
 
 // Scans returns the tables that the plan reads completely, each once and sorted, with their names in the schema. A
 // complete read means every row of the table, or every entry of one of its indexes. A LIMIT may end such a scan early;
-// conditions do not make it smaller. nil: the plan has none, or is Reduced.
+// conditions do not make it smaller. nil: the plan has none, or rules about rows hide them.
 //
 // SQLite, PostgreSQL, MariaDB and DuckDB distinguish scans from lookups by a key. If an engine does not report which of
 // two tables a step reads, Scans returns both. Trino and BigQuery have no indexes: each table that they read counts,

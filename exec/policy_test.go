@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/testutil"
 	"github.com/texttosql/texttosql/schema"
@@ -277,7 +279,7 @@ func TestSensitiveGiven(t *testing.T) {
 
 // TestPlanNamesNoDeniedColumn: a plan does not name an index over a column that the policy denies.
 func TestPlanNamesNoDeniedColumn(t *testing.T) {
-	deny := exec.Policy{DenyColumns: []string{"users.ssn"}}
+	deny := exec.Policy{DenyColumns: []string{"ssn"}}
 	const index = "SCAN users USING COVERING INDEX users_ssn_name"
 	for _, tt := range []struct {
 		why    string
@@ -289,10 +291,14 @@ func TestPlanNamesNoDeniedColumn(t *testing.T) {
 			"SCAN users USING COVERING INDEX|scan:users:covering"},
 		{"under a view", deny, "SELECT name FROM v ORDER BY name",
 			"SCAN users USING COVERING INDEX|scan:users:covering"},
+		{"an index whose name has blanks and a line break", deny, "SELECT name FROM odd ORDER BY name",
+			"SCAN odd USING COVERING INDEX|scan:odd:covering"},
 		{"a table without one", deny, "SELECT a FROM t", "SCAN t|scan:t:full"},
 		{"nothing is denied", exec.Policy{}, "SELECT name FROM users ORDER BY name", index + "|scan:users:covering"},
 	} {
 		_, db := open(t, `CREATE TABLE users(id, name, ssn); CREATE INDEX users_ssn_name ON users(name, ssn);
+			CREATE TABLE odd(name, ssn); CREATE INDEX "odd by ssn
+and name" ON odd(name, ssn);
 			CREATE VIEW v AS SELECT name FROM users; CREATE TABLE t(a)`, exec.Config{Policy: tt.policy})
 		p := testutil.Value(db.Explain(t.Context(), tt.sql))(t)
 		var rows []string
@@ -301,6 +307,40 @@ func TestPlanNamesNoDeniedColumn(t *testing.T) {
 		}
 		if got := strings.Join(rows, ", ") + "|" + p.Signature(); got != tt.want || len(p.Scans()) != 1 {
 			t.Errorf("%s: %s, scans %v", tt.why, got, p.Scans())
+		}
+	}
+}
+
+// TestPlanOfTables: where the plan of an engine is text, indexes and conditions in it may name a denied column. So it
+// is the tables then, with the cost and what is read completely.
+func TestPlanOfTables(t *testing.T) {
+	pool, _ := open(t, "CREATE TABLE users(id INTEGER PRIMARY KEY, name, ssn); CREATE TABLE t(a); CREATE TABLE other(a)",
+		exec.Config{})
+	text := exec.Plan{EngineCost: 7, EngineRows: 3, Rows: []exec.PlanRow{
+		{ID: 1, Detail: "Nested Loop"},
+		{ID: 2, Detail: "Index Scan using users_ssn on users", Parent: 1}, {ID: 3, Detail: "Filter: (ssn < 5)", Parent: 2},
+		{ID: 4, Detail: "Seq Scan on t", Parent: 1, Scans: []schema.TableName{{Name: "t"}}}}}
+	dialect := exectest.Change(sqlite.Dialect{}, exectest.Changes{
+		Explain: func(*exec.Statement, func() (exec.Plan, error)) (exec.Plan, error) {
+			p := text
+			p.Rows = slices.Clone(p.Rows)
+			return p, nil
+		}})
+	for _, c := range []struct {
+		why    string
+		policy exec.Policy
+		want   exec.Plan
+	}{
+		{"nothing is denied", exec.Policy{}, text},
+		{"other tables are", exec.Policy{DenyTables: []string{"other"}}, text},
+		{"a column is", exec.Policy{DenyColumns: []string{"users.ssn"}}, exec.Plan{
+			EngineCost: 7, EngineRows: 3, Reduced: true,
+			Rows: []exec.PlanRow{{ID: 1, Detail: "reads t", Scans: text.Rows[3].Scans}, {ID: 2, Detail: "reads users"}}}},
+	} {
+		db := testutil.Value(exec.New(pool, dialect, exec.Config{Policy: c.policy}))(t)
+		got := testutil.Value(db.Explain(t.Context(), "SELECT t.a FROM t JOIN users u ON u.id = t.a"))(t)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 	}
 }

@@ -284,24 +284,35 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 }
 
 // told returns the part of a plan that users may see. An engine estimates and chooses by statistics of all rows. So
-// where rules hide some, of us or of the database by the settings of a scope, it is the tables alone. An index may be
-// over a column that the policy denies: SQLite's are not named then.
+// where rules hide some, of us or of the database by the settings of a scope, it is the tables alone. Where columns are
+// denied, an index may be over one, and a condition of row security may name one: it is the tables and the cost, and
+// SQLite, whose plan has no conditions, names no index.
 func (h *held) told(a *Statement, p Plan) Plan {
-	if p.Nodes == nil && (a.ruled != nil || len(h.db.settings()) > 0) {
-		p = Plan{Rows: []PlanRow{}, Reduced: true}
+	ruled, denies := a.ruled != nil || len(h.db.settings()) > 0, len(h.db.policy.DenyColumns) > 0
+	if p.Nodes == nil && (ruled || denies) {
+		scans := p.Scans()
+		if p.Rows, p.Reduced = []PlanRow{}, true; ruled {
+			p.EngineCost, p.EngineRows, scans = 0, 0, nil
+		}
 		for i, r := range a.reads {
-			p.Rows = append(p.Rows, PlanRow{ID: i + 1, Detail: "reads " + a.named(r.Relation).String()})
+			name := a.named(r.Relation)
+			row := PlanRow{ID: i + 1, Detail: "reads " + name.String()}
+			if slices.Contains(scans, name) {
+				row.Scans = []schema.TableName{name}
+			}
+			p.Rows = append(p.Rows, row)
 		}
 	}
 	for i := range p.Rows {
-		if p.Nodes != nil && len(h.db.policy.DenyColumns) > 0 {
+		if p.Nodes != nil && denies {
 			p.Rows[i].Detail = indexName.ReplaceAllString(p.Rows[i].Detail, "INDEX")
 		}
 	}
 	return p
 }
 
-var indexName = regexp.MustCompile(`\bINDEX [^\s(]\S*`)
+// indexName is the name of an index, which may have blanks and line breaks in it, and what stands behind it.
+var indexName = regexp.MustCompile(`(?s)\bINDEX .*`)
 
 // named is the name of a relation, without a schema that is the default one.
 func (s *Statement) named(r *guard.Relation) schema.TableName {

@@ -265,6 +265,11 @@ func TestPlans(t *testing.T) {
 			Want: "customers orders"},
 		{SQL: "SELECT 1"},
 	})
+	denies := guarded(t, pool, exec.Policy{DenyColumns: []string{"customers.name"}})
+	told := testutil.Value(denies.Explain(t.Context(), "SELECT id FROM customers WHERE city = 't3' AND id > 7"))(t)
+	if len(told.Rows) != 1 || told.Rows[0].Detail != "reads customers" {
+		t.Errorf("a column is denied: %+v", told)
+	}
 	_, err := db.Explain(t.Context(), "SELECT nmae FROM customers")
 	if want := (&exec.InvalidError{Fault: "schema", Name: "nmae"}); !invalidAs(err, want) {
 		t.Errorf("%v, want %+v", err, want)

@@ -376,7 +376,8 @@ func (r *reading) readStored() {
 				refusal = "reads a table of the system"
 			}
 		default:
-			if !row.is(5) && !(row[3] == "pg_catalog" && listedFunctions[row[4]]) && !r.allows(row[4]) {
+			listed := row[3] == "pg_catalog" && listedFunctions[row[4]] && !(r.scoped && clocks[row[4]])
+			if !row.is(5) && !listed && !r.allows(row[4]) {
 				refusal = "calls " + unlisted(cmp.Or(row[4], "0"))
 			}
 		}

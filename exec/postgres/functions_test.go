@@ -98,13 +98,18 @@ var harmless = map[string]string{
 // TestVolatile: under rules about rows no function is called whose value moves while a statement runs, unless it tells
 // nothing: a clock would tell how long hidden rows took.
 func TestVolatile(t *testing.T) {
-	pool, _ := open(t, `CREATE EXTENSION "uuid-ossp"; CREATE TABLE parcels(id INTEGER, team TEXT)`)
+	pool, _ := open(t, `CREATE EXTENSION "uuid-ossp"; CREATE TABLE parcels(id INTEGER, team TEXT);
+CREATE TABLE sizes(id INTEGER, at TIMESTAMPTZ); CREATE VIEW server_time AS SELECT clock_timestamp() AS t;
+CREATE VIEW ages AS SELECT id, statement_timestamp() - at AS age FROM sizes;
+CREATE VIEW over AS SELECT t FROM server_time; CREATE VIEW today AS SELECT now() AS t, random() AS r;
+CREATE VIEW late AS SELECT id, clock_timestamp() AS t FROM parcels`)
 	names, err := dbtest.Texts(t.Context(), pool,
 		"SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' ORDER BY 1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"parcels": "team = :team"}}})
+	db := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"parcels": "team = :team"},
+		Shared: []string{"sizes"}}})
 	view, err := db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": "red"}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +126,9 @@ func TestVolatile(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"SELECT clock_timestamp()",
-		"SELECT pg_catalog.statement_timestamp() - now() FROM parcels", "SELECT (SELECT timeofday()) FROM parcels"} {
+		"SELECT pg_catalog.statement_timestamp() - now() FROM parcels", "SELECT (SELECT timeofday()) FROM parcels",
+		"SELECT (SELECT v.t FROM server_time v WHERE q.n IS NOT NULL) - now() FROM (SELECT count(*) AS n FROM parcels) q",
+		"SELECT t FROM over", "SELECT age FROM ages", "SELECT t FROM late"} {
 		if _, err := view.Query(t.Context(), text); err == nil {
 			t.Errorf("%s is answered", text)
 		}
@@ -130,4 +137,8 @@ func TestVolatile(t *testing.T) {
 		tried == 0 {
 		t.Errorf("%d tried, %v", tried, err)
 	}
+	dialecttest.Gives(t, view, [][3]string{
+		{"a view whose time stands", "SELECT t - now() AS d FROM today", "[[00:00:00]]"}})
+	dialecttest.Gives(t, newDB(t, pool, exec.Config{}), [][3]string{
+		{"nothing is hidden", "SELECT t > '2020-01-01' FROM server_time", "[[true]]"}})
 }

@@ -288,6 +288,13 @@ func TestPlans(t *testing.T) {
 		{SQL: `SELECT o.id FROM app."Tags" x JOIN orders o ON o.id + 0 = x.customer + 0`, Want: "orders app.Tags"},
 		{SQL: "SELECT 1"},
 	})
+	denies := newDB(t, pool, exec.Config{Policy: exec.Policy{DenyColumns: []string{"customers.country"}}})
+	const both = "SELECT o.id FROM orders o JOIN customers c ON c.id = o.customer WHERE c.name < 'n2'"
+	told, whole := testutil.Value(denies.Explain(t.Context(), both))(t), explain(both)
+	if got := fmt.Sprint(told.Rows); got != "[{1 0 reads customers [customers]} {2 0 reads orders [orders]}]" ||
+		told.EngineCost != whole.EngineCost || told.EngineRows != whole.EngineRows || !told.Reduced || whole.Reduced {
+		t.Errorf("a column is denied: %+v, nothing is: %+v", told, whole)
+	}
 	if _, err := db.Explain(t.Context(), "SELECT nmae FROM customers"); !errors.As(err, new(*exec.InvalidError)) {
 		t.Errorf("a plan of an unknown name: %v", err)
 	}

@@ -420,7 +420,20 @@ CREATE TABLE plain(id INTEGER PRIMARY KEY, day TEXT, ok INTEGER, k INTEGER);
 CREATE INDEX typed_k ON typed(k, day);
 CREATE INDEX plain_k ON plain(k, day);
 INSERT INTO typed `+rows+`INSERT INTO plain `+rows)
-	db := newDB(t, pool, exec.Config{Limits: exec.Limits{Answer: exec.Bounds{Rows: 100_000}}})
+	limits := exec.Limits{Answer: exec.Bounds{Rows: 100_000}}
+	// Where a rule reads the clock, the statement is materialized.
+	rules := exec.Policy{Rows: map[string]string{"typed": "date('now') > :least", "plain": "id > :least"}}
+	ruled := newDB(t, pool, exec.Config{Limits: limits, Policy: rules})
+	ruled = testutil.Value(ruled.For(&exec.Scope{Key: "all", Params: map[string]any{"least": 0}}, nil))(t)
+	pool.SetMaxOpenConns(1)
+	for _, reversed := range []string{"0", "1"} {
+		testutil.Value(pool.Exec("PRAGMA reverse_unordered_selects = " + reversed))(t)
+		sameOrder(t, newDB(t, pool, exec.Config{Limits: limits}))
+		sameOrder(t, ruled)
+	}
+}
+
+func sameOrder(t *testing.T, db *exec.DB) {
 	for _, format := range []string{
 		"SELECT * FROM %s",
 		"SELECT * FROM %s ORDER BY day, id",

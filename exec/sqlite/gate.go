@@ -249,6 +249,10 @@ likelihood likely lower ltrim max min nth_value ntile nullif octet_length percen
 replace round row_number rtrim sign soundex strftime string_agg substr substring sum time timediff total trim typeof
 unhex unicode unistr unistr_quote unixepoch unlikely upper ` + mathFunctions
 
+// clocks may read the clock, whatever their arguments are: 'now' may be stored. It moves with each step of a statement.
+var clocks = guard.Set("current_date current_time current_timestamp date datetime julianday strftime time timediff " +
+	"unixepoch")
+
 // searchFunctions belong to full-text search. SQLite lists them as if the application had registered them.
 const searchFunctions = "match snippet offsets matchinfo highlight bm25"
 

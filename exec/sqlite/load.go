@@ -112,6 +112,7 @@ type load struct {
 	// on a long value of a hidden row.
 	stored bool
 	plain  bool // it neither sorts nor computes a value, so each is one of the file
+	clock  bool // it has rules in it and calls one of clocks
 }
 
 // longestStored is the limit on the length of values of a statement that computes none: exec cuts a longer one than it

@@ -17,6 +17,7 @@ import (
 	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/result"
 )
 
 // shop is a database of two tenants; what tenant 2 has is a canary.
@@ -282,6 +283,15 @@ func TestRowsAsInACopy(t *testing.T) {
 		{"LIMIT and OFFSET", "SELECT id FROM orders ORDER BY total DESC, id LIMIT 3 OFFSET 2", ""},
 		{"no table", "SELECT 1 + 1", ""},
 		{"a typed column, which drivers convert", "SELECT id, CAST(total AS INTEGER) AS t FROM orders ORDER BY 1", ""},
+		{"dates, in their order", "SELECT date('2024-01-01', id % 7 || ' days') AS day, * FROM orders " +
+			"ORDER BY day DESC, id", ""},
+		{"dates, of two names alike", "SELECT o.id, date(o.id), c.id, date(c.id) AS \"a \"\"b\" FROM orders o " +
+			"JOIN customers c ON o.customer = c.id ORDER BY o.id % 3, 1 LIMIT 5 OFFSET 1 -- end", ""},
+		{"dates, without an order", "SELECT date(id) FROM orders WHERE total > 4", ""},
+		{"dates of several parts", "SELECT date(id) FROM orders UNION SELECT date(rowno) FROM orders ORDER BY 1 DESC", ""},
+		{"dates in brackets, and no order",
+			"SELECT id FROM (SELECT id, date(id) AS d FROM orders ORDER BY d DESC, id LIMIT 9)", ""},
+		{"dates as values", "VALUES (date(7)), ((SELECT date(max(id)) FROM orders))", ""},
 		{"a row value", "SELECT id FROM orders WHERE (customer, rowno) = (SELECT max(customer), 0 FROM orders) ORDER BY 1",
 			""},
 		{"a table in ORDER BY", "SELECT id FROM countries n ORDER BY (SELECT count(*) FROM orders WHERE customer < n.id), id",
@@ -438,3 +448,75 @@ var unordered = cmp.Transformer("unordered", func(rows [][]any) string {
 })
 
 func isRefusal(err error) bool { return errors.As(err, new(*exec.RefusedError)) }
+
+// TestClock: the clock of a statement with rules in it stands, or it would tell how long hidden rows took. The rows
+// have the order, the number and the names that the statement gives them.
+func TestClock(t *testing.T) {
+	const late = "strftime('%Y %f', 'now', (id * 0) || ' seconds')" // which SQLite computes for each row
+	pool, _ := open(t, `CREATE TABLE t(id INTEGER PRIMARY KEY, team TEXT, day TEXT); CREATE TABLE s(id INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
+INSERT INTO t SELECT i, 'blue', '' FROM n;
+INSERT INTO t VALUES (1, 'red', '2024-01-05'), (2, 'red', '2024-02-05'), (3, 'red', '2024-01-07'),
+	(400001, 'red', 'now');
+INSERT INTO s VALUES (1); CREATE VIEW v AS SELECT id FROM t; CREATE VIEW at AS SELECT id, `+late+` AS now FROM t`)
+	open := func(rule string) *exec.DB {
+		db := newDB(t, pool, exec.Config{Policy: exec.Policy{Rows: map[string]string{"t": rule}, Shared: []string{"s"}}})
+		return testutil.Value(db.For(&exec.Scope{Key: "red", Params: map[string]any{"team": "red"}}, nil))(t)
+	}
+	db := open("team = :team")
+	for _, c := range []struct{ why, sql string }{
+		{"a list", "SELECT id, " + late + " FROM v"},
+		{"a limit", "SELECT id, " + late + " FROM v LIMIT 4"},
+		{"an order", "SELECT id, " + late + " FROM t ORDER BY id"},
+		{"a compound", "SELECT id, " + late + " FROM t WHERE id < 3 UNION ALL SELECT id, " + late + " FROM t WHERE id > 2"},
+		{"a common table expression", "WITH c AS (SELECT id FROM v) SELECT id, " + late + " FROM c"},
+		{"a view", "SELECT * FROM at"},
+		{"a subquery", "SELECT id, (SELECT julianday('now', (v.id * 0) || ' seconds')) FROM v"},
+		{"a join", "SELECT v.id, " + strings.ReplaceAll(late, "id", "v.id") + " FROM s CROSS JOIN v"},
+		{"constants that are computed when they are met", "SELECT id, CASE id WHEN 1 THEN strftime('%f') " +
+			"WHEN 2 THEN strftime('%f', 'now', '0 days') WHEN 3 THEN strftime('%f', 'NOW') " +
+			"ELSE strftime('%f', 'now') END FROM v"},
+		{"a text that is made", "SELECT id, julianday(lower('N' || 'OW'), (id * 0) || ' days') FROM v"},
+		{"a text that is stored", "SELECT v.id, unixepoch(t.day, (v.id * 0) || ' days', 'subsec') FROM v CROSS JOIN t " +
+			"WHERE t.id = 400001"},
+		{"a difference", "SELECT id, timediff('now', '2000-01-01 00:00:0' || (id * 0)) FROM v"},
+		{"a condition", "SELECT id, 1 FROM v WHERE " + late + " = strftime('%Y %f', 'now')"},
+	} {
+		sql := "SELECT * FROM (" + c.sql + ") UNION ALL SELECT 0, 0 WHERE 0" // into which no order is written
+		table := testutil.Value(db.Query(t.Context(), sql))(t, c.why)
+		stream := testutil.Value(result.NewStream(t.Context(), func(ctx context.Context, to *result.RowWriter) error {
+			r := testutil.Value(db.Runner(exec.Bounds{}))(t)
+			return errors.Join(r.Stream(ctx, sql, to), r.Close())
+		}))(t, c.why)
+		streamed := [][]any{}
+		for row, err := range stream.Rows() {
+			testutil.OK(t, err)
+			streamed = append(streamed, row)
+		}
+		for _, rows := range [][][]any{table.Rows, streamed} {
+			if len(rows) != 4 || slices.ContainsFunc(rows, func(row []any) bool { return row[1] != rows[0][1] }) {
+				t.Errorf("%s: %v", c.why, rows)
+			}
+		}
+	}
+	for _, c := range []struct{ why, sql, want string }{
+		{"an honest condition", "SELECT id FROM t WHERE day > date('now', '-30 days') ORDER BY id", "[id] [[400001]] false"},
+		{"months", "SELECT strftime('%m', day) AS m, count(*) FROM t WHERE id < 4 GROUP BY m ORDER BY m DESC",
+			"[m count(*)] [[02 1] [01 2]] false"},
+		{"one name twice, and a comment", "SELECT date(day) AS id, id FROM t ORDER BY t.id DESC LIMIT 2 OFFSET 1 -- end",
+			"[id id] [[2024-01-07 3] [2024-02-05 2]] false"},
+		{"more rows than are asked for", "SELECT id FROM t WHERE date(day) < '3' OR id > 9 ORDER BY day",
+			"[id] [[1] [3] [2]] true"},
+		{"no row", "SELECT date(day) FROM t WHERE id = 7", "[date(day)] [] false"},
+	} {
+		table := testutil.Value(db.QueryWithin(t.Context(), c.sql, exec.Bounds{Rows: 3}))(t, c.why)
+		if got := fmt.Sprint(table.Columns, table.Rows, table.Truncated); got != c.want {
+			t.Errorf("%s: %s, want %s", c.why, got, c.want)
+		}
+	}
+	table := testutil.Value(open("team = :team AND "+late+" = strftime('%Y %f', 'now')").Query(t.Context(),
+		"SELECT id FROM t"))(t)
+	if len(table.Rows) != 4 {
+		t.Errorf("a rule that reads the clock: %v", table.Rows)
+	}
+}

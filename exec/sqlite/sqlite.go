@@ -81,8 +81,7 @@ const noRowStores = 6
 // Rules implements [exec.RowFilterDialect].
 //
 // Without the fence a value may be of any length in the file, because a value over the limit would fail on a hidden
-// row. So the list of results may not have a function that makes a long value. It may not have one that reads the clock
-// either, because the time changes between two rows.
+// row. So the list of results may not have a function that makes a long value.
 func (Dialect) Rules() guard.RewriteRules {
 	return guard.RewriteRules{
 		Fence: fence, FenceView: " LIMIT -1", Quote: quoted, QuoteSchema: quoted, Placeholder: func(int) string {

@@ -196,6 +196,7 @@ func (c *conn) keep(ctx context.Context, s *exec.Statement, text string) error {
 	c.load.sorts = max(c.load.sorts, s.Size.Sorts)
 	c.load.calls = len(c.gate.functions)
 	c.load.stored = s.Splice != nil && !s.Splice.Fenced
+	c.load.clock = s.Splice != nil && slices.ContainsFunc(c.gate.functions, func(f string) bool { return clocks[f] })
 	// A sample leaves out a column with a longer value.
 	c.load.plain = !s.Ours && c.load.joins+c.load.calls == 0 && s.Splice == nil && c.gate.catalog.computesNothing(s)
 	return nil
@@ -290,7 +291,7 @@ func (c *conn) Explain(ctx context.Context, s *exec.Statement) (exec.Plan, error
 // preparing is a connection that cannot run a text without preparing it.
 type preparing struct{ driver.Conn }
 
-func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec.Rows, error) {
+func (c *conn) Run(ctx context.Context, s *exec.Statement, b exec.Bounds) (*exec.Rows, error) {
 	runs := s.Catalog.Own.(*catalog).written(s.Statement)
 	if c.prepared != s {
 		if err := c.keep(ctx, s, runs.text); err != nil {
@@ -310,10 +311,10 @@ func (c *conn) Run(ctx context.Context, s *exec.Statement, _ exec.Bounds) (*exec
 	}
 	names, types, changed, err := resultColumns(rows)
 	names, renamed := runs.original(names)
-	if err == nil && (changed || renamed) {
+	if err == nil && (changed || renamed || c.load.clock) {
 		rows.Close()
 		plain := c.load.plain
-		if err = c.keep(ctx, s, asStored(runs.text, names)); err == nil {
+		if err = c.keepStored(ctx, s, runs.text, names, b.Rows+1); err == nil {
 			c.prepared, c.load.plain = nil, plain // another run is of the statement itself
 			rows, err = c.start(ctx, s)
 		}
@@ -399,18 +400,36 @@ func declared(name string) result.Type {
 // mostScale is how many digits behind the point a declared type can ask for: it is a text of the database.
 const mostScale = 100
 
+// keepStored prepares asStored of what was prepared, of which nobody asks for more than that many rows. Where a
+// statement has rules in it, its clock would tell how long hidden rows took: SQLite reads it anew in each step, and
+// makes a materialized query in the first.
+func (c *conn) keepStored(ctx context.Context, s *exec.Statement, text string, names []string, rows int) (err error) {
+	how := ""
+	if c.load.clock {
+		how, text = "MATERIALIZED ", fmt.Sprintf("SELECT * FROM (%s\n) LIMIT %d", text, rows)
+		err = c.raw(func(dc any) error { // or it may be read from its end
+			_, err := c.set(context.WithoutCancel(ctx), dc, "reverse_unordered_selects", 0)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return c.keep(ctx, s, asStored(text, how, names))
+}
+
 // asStored wraps a statement so that its columns are expressions, which have no declared type.
 //
 // The order of rows stays. SQLite drops the ORDER BY of a subquery only if the outer query has an ORDER BY or a join
 // (select.c, tag-select-0230, in 3.53.4), and a flattened subquery takes its order along. SQLite does not promise that,
 // so TestStoredOrder checks it with real statements.
-func asStored(text string, names []string) string {
+func asStored(text, how string, names []string) string {
 	inner, outer := make([]string, len(names)), make([]string, len(names))
 	for i, name := range names {
 		inner[i] = fmt.Sprintf("c%d", i)
 		outer[i] = fmt.Sprintf("+c%d AS %s", i, quoted(name))
 	}
 	// No statement and no view under it can have a table of this name. The text may end in a comment.
-	return fmt.Sprintf("WITH stored_%[1]x(%s) AS (%s\n) SELECT %s FROM stored_%[1]x",
-		sha256.Sum256([]byte(text)), strings.Join(inner, ","), text, strings.Join(outer, ","))
+	return fmt.Sprintf("WITH stored_%[1]x(%s) AS %s(%s\n) SELECT %s FROM stored_%[1]x",
+		sha256.Sum256([]byte(text)), strings.Join(inner, ","), how, text, strings.Join(outer, ","))
 }
