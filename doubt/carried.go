@@ -16,6 +16,24 @@ var referring = compile(`(?i)\b(?:them|they|their|theirs|those|these|this|that|i
 		también|ceux|celles?|leurs?|aussi|questi|queste|loro|anche)\b|^\s*(?:and|but|or|und|aber|y|pero|et|mais|
 		e|ma)\b`)
 
+var (
+	// thisPeriod finds a time, which refers to no question.
+	thisPeriod = compile(`(?i)\s*\bthis (?:day|week|month|quarter|year|season)\b`)
+	// ownThings finds what refers to the words in front of it: doctors and their specialties.
+	ownThings = compile(`((?:\pL+ )?\pL+) (?:that|(?:and|with|by) (?:their|its)|(?:sorted|ordered) by)\b`)
+)
+
+// refers reports whether a question refers to the one before: not by what belongs to a table of the statement.
+func (h held) refers() bool {
+	text := replace(thisPeriod, h.asked, "")
+	for _, m := range ownThings.FindAllStringSubmatch(text, -1) {
+		if slices.ContainsFunc(stemsOf(m[1]), func(w string) bool { return byNoun(h.tables, w) != nil }) {
+			text = strings.Replace(text, m[0], m[1], 1)
+		}
+	}
+	return referring.MatchString(text)
+}
+
 // whole are words by which a question means all there is.
 var whole = compile(`(?i)\b(?:in total|overall|altogether|in all|entire\w*|whole|regardless|everywhere|anywhere|
 		every one|insgesamt|überhaupt|alle|en total|todos|todas|au total|tous|toutes|in totale|tutti|tutte)\b|
@@ -34,8 +52,9 @@ func carried(question string, earlier []*sqltext.Statement) Rule {
 		Name: "carried_filter", Source: "who asks a whole question does not repeat the conditions of the one before",
 		Broken: func(in Input) (string, bool) {
 			const detail = "a condition of an earlier question is kept, which this one does not name"
-			if len(earlier) == 0 || referring.MatchString(question) && !whole.MatchString(question) ||
-				len(strings.Fields(question)) < 4 {
+			text := replace(thisPeriod, question, "")
+			if len(earlier) == 0 || referring.MatchString(text) && !whole.MatchString(text) ||
+				len(strings.Fields(text)) < 4 {
 				return "", false
 			}
 			last := conditionsOf(earlier[len(earlier)-1])

@@ -138,6 +138,8 @@ func (h held) countsColumn(i int, t *schema.Table, qualified bool) string {
 		return countsJoined(t)
 	case c.of != t && !isDistinct && refersTo(c.of, c.Column) == t.Name && h.differs(h.countsDistinct(c.Column)):
 		return countsOften(t, c.of)
+	case c.of != t && !isDistinct && c.keys():
+		return h.countsOther(i, t)
 	}
 	return ""
 }
@@ -154,7 +156,7 @@ func (h held) countsJoin(i int, t *schema.Table) string {
 		return ""
 	}
 	at := slices.IndexFunc(s.Tables, func(r sqlshape.TableRef) bool { return strings.EqualFold(r.Name, t.Name) })
-	if at < 0 || !h.changes(i+2, "DISTINCT "+h.keyOf(s.Tables[at], t)) {
+	if at < 0 || !h.changes(i+2, "DISTINCT "+h.columnOf(s.Tables[at], t.PrimaryKey[0])) {
 		return ""
 	}
 	return countsJoined(t)
@@ -165,24 +167,38 @@ func countsJoined(t *schema.Table) string {
 	return tell("The question counts %s, the statement counts the rows of a join that repeats them.", t.Name)
 }
 
-// keyOf is the key of a table as a statement writes it that reads the table.
-func (h held) keyOf(ref sqlshape.TableRef, t *schema.Table) string {
-	return h.quoted(cmp.Or(ref.Alias, ref.Name)) + "." + h.quoted(t.PrimaryKey[0])
+// columnOf is a column of a table as a statement writes it that reads the table.
+func (h held) columnOf(ref sqlshape.TableRef, name string) string {
+	return h.quoted(cmp.Or(ref.Alias, ref.Name)) + "." + h.quoted(name)
 }
 
-// countsOther looks for a COUNT(*) of the rows of another table, which refer to the question's things several times.
-func (h held) countsOther(i int, t *schema.Table) string {
-	if !h.single || len(h.tables) != 1 || h.tables[0] == t || len(h.selects[0].GroupBy) > 0 {
-		return ""
-	}
+// ofKinds finds what was done with things of which there are kinds: products that were sold may be counted by piece.
+var ofKinds = compile(`\b(?:was|were|been|being|get|got) (?:\pL+ )?(?:sold|bought|sent|\pL+ed)\b|
+		\b(?:do|does|did|have|has|had) (?:\pL+ ){1,4}(?:sell|sold|buy|bought|order|purchase|prescribe|ship|deliver|rent|
+		borrow|use|send|sent|\pL+ed)\b`)
 
-	other := h.tables[0]
-	if nounOf(other.Name) == nounOf(t.Name) {
+// countsOther looks for a COUNT in the select list of the rows of another table, which refer to the question's things
+// several times.
+func (h held) countsOther(i int, t *schema.Table) string {
+	if !h.single || slices.Contains(h.tables, t) || (len(h.tables) > 1 || len(h.GroupBy) > 0) && h.asks(ofKinds) {
 		return ""
 	}
-	for _, k := range other.ForeignKeys {
-		if k.RefTable == t.Name && len(k.Columns) == 1 && h.changes(i+2, "DISTINCT "+h.quoted(k.Columns[0])) {
-			return countsOften(t, other)
+	for _, ref := range h.selects[0].Tables {
+		other := h.table(ref)
+		if other == nil || nounOf(other.Name) == nounOf(t.Name) || ref.Pos < h.tokens[i].Pos {
+			continue
+		}
+		for _, k := range other.ForeignKeys {
+			if k.RefTable != t.Name || len(k.Columns) != 1 {
+				continue
+			}
+			by := map[int]string{i + 2: "DISTINCT " + h.columnOf(ref, k.Columns[0])}
+			for j := i + 3; j < len(h.tokens) && h.word(j) != ")"; j++ {
+				by[j] = ""
+			}
+			if h.differs(h.replaced(by)) {
+				return countsOften(t, other)
+			}
 		}
 	}
 	return ""
@@ -201,7 +217,7 @@ func (h held) outer() string {
 		return ""
 	}
 	for _, i := range h.places("COUNT", "(", "*") {
-		if h.changes(i+2, h.keyOf(s.Tables[1], joined)) {
+		if h.changes(i+2, h.columnOf(s.Tables[1], joined.PrimaryKey[0])) {
 			return tell("The statement counts a row of %s without %s as one.", kept.Name, joined.Name)
 		}
 	}

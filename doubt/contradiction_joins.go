@@ -142,9 +142,13 @@ func (h held) besides() string {
 
 // showsTable reports whether the outer select list has a column of a table.
 func (h held) showsTable(t *schema.Table) bool {
-	from := h.selects[0].Tables
-	return h.Star || h.anyMention(func(c mention) bool {
-		return len(from) > 0 && c.Pos < from[0].Pos && c.of == t
+	return h.Star || h.shows(func(c mention) bool { return c.of == t })
+}
+
+// shows reports whether a column of the outer select list is such as this.
+func (h held) shows(such func(mention) bool) bool {
+	return len(h.selects) > 0 && len(h.selects[0].Tables) > 0 && h.anyMention(func(c mention) bool {
+		return c.Pos < h.selects[0].Tables[0].Pos && such(c)
 	})
 }
 

@@ -276,11 +276,10 @@ func without(a, b []string) []string {
 	return except(a, func(w string) bool { return slices.Contains(b, w) || general[w] })
 }
 
-// allNamed reports whether the question itself has all of these words.
+// allNamed reports whether the question itself has all of these words. A word like one of them counts unless a name of
+// the statement explains it: shipped_at is not what "shipping country" means.
 func (h held) allNamed(list []string) bool {
-	others := except(h.stems, func(s string) bool {
-		return h.anyTable(func(t *schema.Table) bool { return named(t.Name, s) })
-	})
+	others := except(h.stems, func(s string) bool { return h.inNamesHere([]string{s}) })
 	return len(except(list, func(w string) bool { return h.says(w, w+"ed") || alike(others, w, 5, 5) })) == 0
 }
 

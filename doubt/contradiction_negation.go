@@ -82,17 +82,37 @@ func (h held) excludes() (excluded, careless bool) {
 		case w == "NULL" && h.word(i-1) == "IS", w == "ISNULL", w == "<>", w == "!=":
 			c := h.columnBefore(i)
 			switch {
-			case careful.MatchString(c.Column) && !h.verbalized(c.Column) && !h.namesState(i):
+			case careful.MatchString(c.Column) && !h.verbalized(c.Column) && !h.namesState(i) &&
+				!(ended.MatchString(c.Column) && h.asks(notOver)):
 			case (w == "<>" || w == "!=") && len(h.tables) > 1:
 				careless = true
 			default:
 				return true, true
 			}
 		case w == "<" || w == "<=" || w == ">":
-			careless = true
+			careless = careless || !h.asks(doesNot) || !h.inRange(i)
 		}
 	}
 	return false, careless
+}
+
+// goneState are states of rows that count as neither.
+var goneState = compile(`(?i)^(?:deleted|removed|archived|cancell?ed|void(?:ed)?|refunded)$`)
+
+// notOver finds a denial that something has ended.
+var notOver = compile(`(?:\bnot|\bnever|n['’]t)(?: \pL+){0,3} (?:resolved|finished|completed|closed|ended|
+		cancell?ed|quit|left|terminated|churned|expired|retired|done|settled)\b`)
+
+// inRange reports whether the comparison at a token is an end of a time, from one day to another, whose rows the
+// statement keeps in whatever state.
+func (h held) inRange(at int) bool {
+	return slices.ContainsFunc(h.constant, func(c constant) bool {
+		return c.opAt == at && !c.number && slices.ContainsFunc(h.statedTimes(), func(s stated) bool {
+			return strings.EqualFold(s.column, c.column.Column) && !s.from.IsZero() && !s.to.IsZero()
+		})
+	}) && !slices.ContainsFunc(h.constant, func(c constant) bool {
+		return c.equal() && careful.MatchString(c.column.Column)
+	})
 }
 
 // excluding are words by which a statement leaves something out.
@@ -119,6 +139,7 @@ func (h held) listsOthers(of mention) bool {
 			said = said || h.named(text) && !h.denied(text)
 		case h.named(text):
 			left = true
+		case goneState.MatchString(text):
 		default:
 			rest = true
 		}
@@ -183,12 +204,26 @@ func (h held) both() string {
 			continue
 		}
 		if last.text != "" && strings.EqualFold(last.column.Column, c.column.Column) &&
-			(c.op == "IN" || h.Statement.Uses("OR")) {
+			(c.op == "IN" || h.Statement.Uses("OR")) && !h.haveOne(c.column.of) {
 			return tell("The question says both %s and %s, the statement takes either.", last.text, c.text)
 		}
 		last = c
 	}
 	return ""
+}
+
+// haveOne reports whether each thing that the question asks for and the statement shows has one row of a table, or is
+// one: a customer has one country.
+func (h held) haveOne(of *schema.Table) bool {
+	asked := func(t *schema.Table) bool {
+		return h.says(nounOf(t.Name)) &&
+			h.shows(func(c mention) bool { return c.of == t && refersTo(t, c.Column) == "" })
+	}
+	return of != nil &&
+		h.anyTable(func(t *schema.Table) bool { return asked(t) && (t == of || refersToTable(t, of)) }) &&
+		!h.anyTable(func(t *schema.Table) bool {
+			return h.anyTable(func(o *schema.Table) bool { return asked(o) && refersToTable(t, o) })
+		})
 }
 
 var withNone = compile(`(?i)\b(?:<too>|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|

@@ -33,10 +33,19 @@ type askedNumber struct {
 	forms   []string
 }
 
+var (
+	// ages are those of people whose day of birth is known.
+	ages    = compile(`(?i)\b(?:between|from|aged?) \d{1,2} (?:and|to) \d{1,2}\b`)
+	ofBirth = compile(`(?i)born|birth|dob`)
+)
+
 // asksNumbers are the numbers of the question that are no times.
 func (h held) asksNumbers() (list []askedNumber) {
-	text := replace(relative, unquoted(h.timeless, "x"), " ")
-	if len(h.statedTimes()) > 0 || ofToday.MatchString(h.upper) {
+	text, told := replace(relative, unquoted(h.timeless, "x"), " "), h.statedTimes()
+	if slices.ContainsFunc(told, func(s stated) bool { return ofBirth.MatchString(s.column) }) {
+		text = replace(ages, text, " ")
+	}
+	if len(told) > 0 || ofToday.MatchString(h.upper) {
 		text = replace(ofUnits, text, " ")
 	}
 	for _, m := range figures.FindAllStringSubmatch(strings.ReplaceAll(text, " ", "  "), -1) {
@@ -140,16 +149,20 @@ var (
 		\b<number> (?:\pL+ly )?<utmost>\b|(?:^|\b(?:the|which|what|show|list|name|find|
 		give me) )<number> \pL+(?: \pL+)? (?:with|have|had|has|having|that|whose|by)(?: \pL+){0,3} <utmost>\b`)
 	notTop = compile(`(?i)\b(?:second|third|fourth|\d(?:nd|rd|th)|per|each|every)\b|\bfirst (?:one|two|
-		three) (?:letters?|characters?|digits?|names?)|\b(?:first|last) \d+ (?:days?|weeks?|months?|quarters?|
-		years?|minutes|hours|letters?|characters?|digits?|laps?|rounds?)`)
+		three) (?:letters?|characters?|digits?|names?)|\b(?:first|last) \d+ (?:letters?|characters?|digits?|laps?|
+		rounds?)`)
+	// periodOf finds a period of several units, which is no number of rows.
+	periodOf = compile(`(?i)\b(?:first|last|next) <number> (?:\pL+ )?(?:days?|weeks?|months?|quarters?|
+		years?|minutes|hours)\b`)
 	limitsTo = compile(`(?i)^(?:LIMIT\s+(?:\d+\s*,\s*)?(\d+)|(?:OFFSET\s+\d+\s+ROWS?\s+)?FETCH\s+(?:FIRST|
 		NEXT)\s+(\d+))`)
 )
 
 // limit compares the number of a top list with the LIMIT.
 func (h held) limit() string {
-	m := topN.FindStringSubmatch(h.asked)
-	if m == nil || h.asks(notTop) {
+	text := replace(periodOf, h.asked, " ")
+	m := topN.FindStringSubmatch(text)
+	if m == nil || notTop.MatchString(text) {
 		return ""
 	}
 	asked := numberOf(strings.Join(m[1:], ""))
@@ -203,7 +216,9 @@ func (h held) bound() string {
 			of := h.compared(n)
 			other := h.otherCount()
 			switch {
-			case n >= 1900 && n <= 2100:
+			case n >= 1900 && n <= 2100,
+				len(of) == 1 && of[0].op == flippedOperator[b.not] && // those that are not so go elsewhere
+					(h.inCase(of[0].at) || doubleNo.MatchString(h.upper)):
 			case len(of) == 0 && other != "" && len(h.compared(n+b.step)) == 0:
 				return tell("The question says %s %d, the statement %s.", b.words, n, other)
 			case len(of) == 1 && (of[0].beyond(b.not) || of[0].op == b.not && h.matters(of[0])):

@@ -24,13 +24,16 @@ var (
 		{"highest", compile(`(?i)\b(?:top|highest|most|largest|greatest|biggest|maximum|max|longest|heaviest|
 			tallest|richest|priciest|dearest|best[- ](?:paid|rated|selling))\b`), false},
 		{"lowest", compile(`(?i)\b(?:lowest|least|fewest|smallest|minimum|min|shortest|lightest|cheapest|
-			poorest)\b`), false},
+			poorest|bottom <number>|worst[- ](?:paid|rated|selling))\b`), false},
 		{"latest", latest, true},
 		{"earliest", earliest, true},
 	}
 	ranked = compile(`(?i)rank|position|place|standing|order|grade|priority|league|tier`)
 	aged   = compile(`(?i)(?:^|_)age(?:_|$)|Age$`)
 )
+
+// topOf finds a top that only says how many: top 5 cheapest.
+var topOf = compile(`\btop(?: <number>)? (<utmost>\b)`)
 
 // fromTo finds an order of both ends, of which the first counts: newest to oldest.
 var fromTo = compile(`(?i)\b(\pL+est|most \pL+) to (?:the )?(?:\pL+est|least \pL+)\b`)
@@ -68,6 +71,7 @@ func (h held) utmostEnd() (asked, word string, several bool) {
 		}
 		return " "
 	})
+	text = replace(topOf, text, "$2")
 	for _, u := range utmost {
 		of := text
 		if u.ofTime {
@@ -117,7 +121,8 @@ func (h held) direction() string {
 
 	column, descends, ok := h.ordered()
 	isTime, isAge := column.ofTime(), aged.MatchString(column.Column)
-	if !ok || word == "descending" && isTime || word == "top" && column.Column != "" ||
+	if !ok || word == "descending" && isTime ||
+		(word == "top" || strings.HasPrefix(word, "bottom")) && column.Column != "" ||
 		ranked.MatchString(column.Column) && !isTime {
 		return ""
 	}
@@ -154,6 +159,12 @@ func (h held) ordered() (column mention, descends, ok bool) {
 	}); !o.Limit && at >= 0 {
 		o = sqlshape.Outline{OrderBy: h.selects[at].OrderBy, Items: h.selects[at].Items, Limit: true}
 	}
+	if ranks := numberedRows.FindAllStringSubmatch(h.sql, 2); !o.Limit && len(ranks) == 1 &&
+		slices.ContainsFunc(h.constant, func(c constant) bool {
+			return c.number && strings.EqualFold(c.column.Column, ranks[0][2]) && keepsFirst[c.op]
+		}) {
+		o.OrderBy, o.Limit = ranks[0][1:2], true
+	}
 	switch most, least := slices.Contains(o.Functions, "MAX"), slices.Contains(o.Functions, "MIN"); {
 	case len(o.OrderBy) > 0 && (o.Limit || h.asks(endFirst, fromTo, descending, fromEnd)):
 		return h.orderedBy(o)
@@ -164,6 +175,15 @@ func (h held) ordered() (column mention, descends, ok bool) {
 	}
 }
 
+var (
+	// numberedRows finds a window that numbers rows in an order, of which a condition keeps some.
+	numberedRows = compile(`(?i)\b(?:ROW_NUMBER|RANK|DENSE_RANK)\s*\(\s*\)\s*OVER\s*\((?:\s*PARTITION\s+BY\s+[^()]+?)?\s*
+		ORDER\s+BY\s+([^(),]+?)\s*(?:,[^()]*)?\)\s*(?:AS\s+)?(\w+)`)
+	keepsFirst = words.Set("= <= <")
+	// ofUtmost is the highest, or the lowest, value of a column.
+	ofUtmost = compile(`(?i)^(?:MAX|MIN)\s*\(\s*(?:\w+\.)?(\w+)\s*\)$`)
+)
+
 // orderedBy is ordered for the first term of an ORDER BY.
 func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) {
 	name := strings.ToUpper(directions.ReplaceAllString(o.OrderBy[0], ""))
@@ -172,11 +192,12 @@ func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) 
 		if !strings.EqualFold(item.Alias, name) {
 			continue
 		}
-		if item.Column == "" {
+		if item.Column == "" && !ofUtmost.MatchString(item.Text) {
 			return column, descends, !strings.ContainsAny(item.Text, "-/")
 		}
 		name = strings.ToUpper(item.Text)
 	}
+	name = ofUtmost.ReplaceAllString(name, "$1")
 	if !strings.Contains(name, "(") {
 		name = name[strings.LastIndex(name, ".")+1:]
 	}

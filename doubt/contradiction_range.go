@@ -1,7 +1,9 @@
 package doubt
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/texttosql/texttosql/internal/words"
@@ -9,9 +11,9 @@ import (
 
 var (
 	// bounded finds the word that makes a bound of a year, a month or a day: in front of it, or behind it.
-	bounded = compile(`(?i)\b(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|
-		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d|\b(?:19|20)\d\d (?:or|and) (later|after|
-		onwards?|newer|earlier|before|older)\b`)
+	bounded = compile(`(?i)\b(?:(?:in|on) or )?(since|from|after|before|until|till) (?:\d{1,2}(?:st|nd|rd|
+		th)? )?(?:\pL+ ){0,2}(?:\d{1,2}(?:,? |/))?(?:19|20)\d\d(?: (?:or|and) <behind>\b)?|
+		\b(?:19|20)\d\d (?:or|and) <behind>\b`)
 	// between finds two times of which one begins a range and the other one ends it.
 	until   = compile(`\b(?:until|till|exclu\w+)\b`)
 	between = compile(`(?i)\bbetween .*\band\b|\bfrom .*\b(?:to|until|till|through)\b`)
@@ -25,26 +27,36 @@ func isNear(a time.Time, days time.Duration, times ...time.Time) bool {
 // oneSided compares the time beside a word such as since or before with the bound of the statement.
 func (h held) oneSided(told []stated) string {
 	m := bounded.FindStringSubmatch(h.asked)
-	if m == nil || len(h.times) != 1 || len(told) != 1 {
+	if m == nil || len(h.times) != 1 || len(told) != 1 || vagueTime.MatchString(m[0]) ||
+		h.asks(denies) && (slices.Contains(h.Functions, "MAX") || strings.Contains(told[0].column, "last")) {
 		return ""
 	}
 
-	s, asked, word := told[0].stretch, h.times[0], m[1]+m[2]
-	bound, edge := s.to, edges[word]
-	if edge == "begin" || word == "since" || word == "after" {
-		bound = s.from
+	s, asked, edge := told[0].stretch, h.times[0], edges[m[1]]
+	behind, bound, own := m[2]+m[3], s.from, "begin"
+	if upTo[cmp.Or(behind, m[1])] {
+		bound, own = s.to, "end"
+	}
+	if behind != "" || strings.Contains(m[0], " or ") { // the time itself is in it
+		edge = own
 	}
 	if edge != "end" && isNear(bound, 1, asked.from) || edge != "begin" && isNear(bound, 1, asked.to) {
 		return ""
 	}
-	if m[2] != "" {
-		return differ(tell("%s and %s", asked, word), s)
+	if behind != "" {
+		return differ(tell("%s and %s", asked, behind), s)
 	}
-	return differ(tell("%s %s", word, asked), s)
+	return differ(tell("%s %s", m[1], asked), s)
 }
 
-// edges are the words beside a time that say which end of it is the bound.
-var edges = words.Pairs("from begin later begin onward begin onwards begin newer begin earlier end older end")
+var (
+	// edges are the words in front of a time that say which end of it is the bound, and upTo those of the last bound.
+	edges = words.Pairs("from begin since begin before begin after end")
+	upTo  = words.Set("before until till earlier older")
+	// vagueTime finds words for a part of a year.
+	vagueTime = compile(`\b(?:early|mid\w*|late|start|begin\w*|end|season|spring|summer|autumn|fall|
+		winter|christmas|easter)\b`)
+)
 
 // twoSided compares the two ends of a range with those of the statement.
 func (h held) twoSided(told []stated) string {

@@ -15,8 +15,9 @@ var (
 		every)\s+((?:\pL+\s+)?\pL+)`)
 	byPair = compile(`(?i)\b(?:by|per|(?:for|of|in) each) (\pL+(?: \pL+)?) and (?:by )?(\pL+(?: \pL+)?)(?:$|
 		[?.!,]| (?:in|for|of|from|since|during)\b)`)
-	ofFigure = compile(`\b(?:rates?|shares?|percentages?|averages?|totals?|numbers?|counts?|sums?|ratios?)\b`)
-	notGroup = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
+	groupedBy = compile(`(?i)\b(?:grouped|summari[sz]ed|aggregated|categori[sz]ed|bucketed|segmented|counted) by\b`)
+	ofFigure  = compile(`\b(?:rates?|shares?|percentages?|averages?|totals?|numbers?|counts?|sums?|ratios?)\b`)
+	notGroup  = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
 		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
 		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
 		day)\b|\b\d+ (?:\pL+ )?per page\b`)
@@ -24,7 +25,7 @@ var (
 
 // group looks for the rows that each, per and by ask for.
 func (h held) group() string {
-	text := replace(notGroup, h.Text, " ")
+	text := replace(notGroup, replace(groupedBy, h.Text, "by"), " ")
 	if detail := h.grain(text); detail != "" {
 		return detail
 	}
@@ -171,16 +172,20 @@ func isShared(t *schema.Table, c *schema.Column) bool {
 	return p.Distinct < p.Sampled-p.Nulls && !personal.MatchString(c.Name) && !slices.Contains(t.PrimaryKey, c.Name)
 }
 
-var differing = compile(`\b(different|distinct|unique|separate)\b`)
+var (
+	differing     = compile(`\b(different|distinct|unique|separate)\b`)
+	differentOnes = compile(`\b(?:how many|(?:number|count) of) (?:the )?(?:different|distinct|unique|separate)\b`)
+)
 
 // distinct looks for a count of different things that counts each as often as it stands there.
 func (h held) distinct() string {
 	m := differing.FindString(h.asked)
-	if m == "" || !h.Count && !h.HowMany || h.Statement.Uses("DISTINCT") || h.Statement.Uses("GROUP") ||
+	grouped := h.Statement.Uses("GROUP")
+	if m == "" || !h.Count && !h.HowMany || h.Statement.Uses("DISTINCT") || grouped && !h.asks(differentOnes) ||
 		!slices.Contains(h.Aggregates, "COUNT") || len(h.places("COUNT", "(", "*")) > 0 {
 		return ""
 	}
-	if sql := h.countsDistinct(""); sql != "" && h.Query != nil && !h.differs(sql) {
+	if sql := h.countsDistinct(""); (grouped || sql != "" && h.Query != nil) && !h.differs(sql) {
 		return ""
 	}
 	return tell("The question asks for %s ones, the statement counts each as often as it stands there.", m)
@@ -318,18 +323,45 @@ func (h held) share() string {
 		return ""
 	case isHundred(valueOf(h.Table)):
 		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
-	case len(h.times) != 1 || len(told) == 0:
-		return ""
 	}
 	for _, s := range h.selects {
 		dated := slices.ContainsFunc(told, func(x stated) bool { return s.Has(h.tokens[x.place].Pos) })
-		if s.Nested && len(s.Items) == 1 && len(s.Items[0].Aggregates) > 0 && s.Where == "" && len(s.GroupBy) == 0 &&
-			!dated &&
-			slices.ContainsFunc(s.Tables, sqlshape.TableRef.Base) {
+		if !s.Nested || len(s.Items) != 1 || len(s.Items[0].Aggregates) == 0 || s.Where != "" || len(s.GroupBy) > 0 ||
+			!slices.ContainsFunc(s.Tables, sqlshape.TableRef.Base) {
+			continue
+		}
+		if len(h.times) == 1 && len(told) > 0 && !dated {
 			return tell("The question says %s, the whole of the share is of all times.", h.times[0])
 		}
+		return h.wholeOf(h.table(s.Tables[0]))
 	}
 	return ""
+}
+
+// shareOf finds the whole of a share: the open tickets in "share of the open tickets that are urgent".
+var shareOf = compile(`\b(?:share|percentage|percent|proportion|fraction) of ((?:[\pL\d'-]+ ){1,7}?)(?:is|are|was|
+		were|has|have|had|that|who|which)\b`)
+
+// wholeOf looks for a value that the whole of a share should have, which is all rows of a table, and that the statement
+// asks of the part alone.
+func (h held) wholeOf(t *schema.Table) string {
+	m, of, part := shareOf.FindStringSubmatch(h.asked), "", false
+	if m == nil {
+		return ""
+	}
+	for _, c := range h.constant {
+		switch named := share(stemsOf(m[1]), stemsOf(c.text)); {
+		case !c.equal() || c.number || !h.named(c.text):
+		case !named:
+			part = true
+		case t != nil && c.column.of == t:
+			of = c.text
+		}
+	}
+	if !part || of == "" {
+		return ""
+	}
+	return tell("The question asks for a share of those with %s, the whole of the share has all.", of)
 }
 
 func isHundred(v any) bool { return v == 100.0 || v == int64(100) || v == 1.0 }
@@ -397,7 +429,7 @@ func refersToTable(t, other *schema.Table) bool {
 
 // lost looks for a condition of the question before that a follow-up refers to and the statement no longer has.
 func (h held) lost() string {
-	if len(h.Earlier) == 0 || !h.asks(referring) || h.asks(whole) {
+	if len(h.Earlier) == 0 || !h.refers() || h.asks(whole) {
 		return ""
 	}
 	timed := len(h.times) > 0 || aMonth.MatchString(h.timeless) || h.asks(relative)

@@ -22,13 +22,13 @@ func (h held) opposite() string {
 	}
 	for _, c := range h.constant {
 		asked := strings.ToLower(c.text)
-		if unequal[c.op] && !c.number && len(asked) > 3 && h.allNamed(stemsOf(asked)) && !h.inCase(c.at) &&
-			(h.filtersAt(c.at) || h.word(h.tokenAt(c.column.Pos)-1) != "(") &&
+		if unequal[c.op] && !c.number && len(asked) > 3 && !h.off(asked) && h.allNamed(stemsOf(asked)) &&
+			!h.inCase(c.at) && (h.filtersAt(c.at) || h.word(h.tokenAt(c.column.Pos)-1) != "(") &&
 			!(h.asks(nothingElse) && doubleNo.MatchString(h.upper)) {
 			return differ(c.text, "leaves them out")
 		}
 	}
-	if lacking.MatchString(replace(overNow, replace(whoLeft, h.asked, " "), " ")) {
+	if h.asks(toBe) || lacking.MatchString(replace(overNow, replace(whoLeft, h.asked, " "), " ")) {
 		return ""
 	}
 	over := gone.FindString(h.asked)
@@ -39,7 +39,7 @@ func (h held) opposite() string {
 		c := h.columnBefore(i)
 		named := without(words.Stems(c.Column), nil)
 		switch {
-		case h.inCase(i):
+		case h.inCase(i), over != "" && h.off(over), len(named) == 1 && h.off(named[0]):
 		case over != "" && ended.MatchString(c.Column):
 			return differ(over, "leaves them out")
 		case len(named) == 1 && h.says(named[0]) && (strings.HasSuffix(named[0], "ed") || participles[named[0]]):
@@ -58,6 +58,8 @@ var (
 var (
 	lacking = compile(`(?i)\b(?:yet|still|pending|missing|empty|blank|null|unknown|no|open|outstanding|lack\w*|
 		remaining|left|overdue)\b`)
+	// toBe are words for what is still to be done.
+	toBe    = compile(`\b(?:(?:to|must|should) be|await\w*|waiting)\b`)
 	several = compile(`(?i)\b(?:outside|beyond|away from|elsewhere|or not|but|whether|whose|both|all|rate|share|
 		percent\w*|ratio|versus|vs|
 		compared?|active|current\w*|other|ignor\w*|omit\w*|skip\w*|minus)\b|%`)
@@ -112,7 +114,7 @@ var (
 
 // otherFlag looks for a column of yes and no of which the statement keeps the other half than the question asks for.
 func (h held) otherFlag() string {
-	if h.asks(denies, nonWord, comparing) {
+	if h.asks(denies, comparing) || doubleNo.MatchString(h.upper) {
 		return ""
 	}
 
@@ -127,16 +129,26 @@ func (h held) otherFlag() string {
 		if c.known == nil || len(named) != 1 || !isYesOrNo(c.known) {
 			continue
 		}
-		switch says := h.says(named[0]); {
-		case no[value] && says:
+		says, off := h.says(named[0]), h.off(named[0])
+		switch {
+		case yes[value] && (off || h.says("in"+named[0], "un"+named[0]) && !says):
+			return tell("The question says not %s, the statement takes those that are.", named[0])
+		case off, h.asks(nonWord):
+		case no[value] && says && !h.asks(toBe):
 			return differ(named[0], "takes those that are not")
 		case yes[value] && h.asks(noLonger) && stillThere.MatchString(named[0]):
 			return tell("The question says no longer, the statement takes those that are %s.", named[0])
-		case yes[value] && h.says("in"+named[0], "un"+named[0]) && !says:
-			return tell("The question says not %s, the statement takes those that are.", named[0])
 		}
 	}
 	return ""
+}
+
+// off reports whether the question asks for what is not so, by what stands in front of a word: non-smoking, out of
+// stock.
+func (h held) off(word string) bool {
+	return slices.ContainsFunc([]string{"non-", "non ", "out of ", "out-of-"}, func(s string) bool {
+		return strings.Contains(h.asked, s+word)
+	})
 }
 
 // noLonger are words for what has ended.

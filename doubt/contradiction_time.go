@@ -203,6 +203,46 @@ func (h held) statedTimes() (list []stated) {
 			list = append(list, s)
 		}
 	}
+	return h.inMonths(list)
+}
+
+var (
+	// takesMonths finds the months of a time that the statement compares with a number, a list or the ends of a range:
+	// groups are the word for a quarter, what makes a quarter of a month, a bound, and the numbers.
+	takesMonths = compile(`(?:'%M',\s*[\w."(]+|'MM'|\b6,\s*2|
+		(?:\b|_)(?:MONTH|(QUARTER))(?:_\w+|\b(?:\(|\s+FROM\s+|',\s*)?[\w."]*))\)*(?:\s+AS\s+\w+\)|::\w+)?
+		(\s*[-+]\s*[12]\)?\s*/\s*3(?:\.0)?(?:\s*\+\s*1)?\)?)?\s*(?:=|\bIN\b|\bBETWEEN\b|([<>]=|<))
+		(\s*\(?\s*'?(?:1[0-2]|0?[1-9])\b'?(?:(?:\s*,|\s+AND)\s*'?(?:1[0-2]|0?[1-9])\b'?)*)`)
+	digits = compile(`\d+`)
+)
+
+// inMonths narrows the years of a list to the months that the statement compares beside them.
+func (h held) inMonths(list []stated) []stated {
+	from, to, sides := 13, 0, ""
+	for _, m := range takesMonths.FindAllStringSubmatch(h.upper, -1) {
+		sides += m[3]
+		for _, n := range digits.FindAllString(m[4], -1) {
+			first, last := number(n), number(n)
+			if m[1]+m[2] != "" {
+				first, last = 3*last-2, 3*last
+			}
+			from, to = min(from, first), max(to, last)
+		}
+	}
+	if sides == ">=" {
+		to = 12
+	}
+	if strings.HasPrefix(sides, "<") {
+		from = 1
+	}
+	if strings.HasSuffix(sides, "<") {
+		to--
+	}
+	for i := range list {
+		if y := list[i].from.Year(); from <= to && list[i].stretch == yearOf(y) {
+			list[i].stretch = monthsOf(y, from, to-from+1)
+		}
+	}
 	return list
 }
 
@@ -275,6 +315,9 @@ var ofAnother = compile(`(?i)\b(?:last|past|previous|next)(?: full| calendar)?(?
 var toDate = strings.NewReplacer("year to date", "this year", "ytd", "this year", "month to date", "this month",
 	"so far this", "this", " so far", "")
 
+// theLast finds a period that may be counted from today: in the last month.
+var theLast = compile(`\b(?:in|within|over|during) the (?:last|past|next)\b`)
+
 // birthday finds questions about ages, which a statement computes back to a year of birth.
 var birthday = compile(`(?i)\b(?:turn(?:s|ed|ing)?|birthdays?|anniversar(?:y|ies)|jubilees?)\b`)
 
@@ -286,14 +329,15 @@ func (h held) period() string {
 		return ""
 	}
 	m := found[0]
+	rolling := m[1] == "past" || h.asks(theLast)
 	if ofToday.MatchString(h.upper) {
 		if m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) &&
-			!wholePeriods.MatchString(h.upper) {
+			!wholePeriods.MatchString(h.upper) && !rolling {
 			return differ(m[0], "counts back from today")
 		}
 		return ""
 	}
-	readings, told := h.readings(m[1]+m[4], numberOf(m[2]), m[3]), h.statedTimes()
+	readings, told := h.readings(m[1]+m[4], numberOf(m[2]), m[3], rolling), h.statedTimes()
 	rest := strings.NewReplacer("from "+m[0], "", m[0], "", "’s", "", "'s", "").Replace(asked)
 	if len(readings) == 0 || len(told) == 0 || open.MatchString(rest) {
 		return ""
@@ -342,15 +386,18 @@ func (h held) whole(unit string, n int) stretch {
 	return dayOf(y, m, d+n)
 }
 
-// readings are the stretches that a period relative to today may mean, the usual one first.
-func (h held) readings(which string, n int, unit string) []stretch {
+// readings are the stretches that a period relative to today may mean, the usual one first. rolling: it may be counted
+// from today.
+func (h held) readings(which string, n int, unit string, rolling bool) []stretch {
 	today, step := h.whole("day", 0), number(steps[which])
 	months, days := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit], map[string]int{"day": 1, "week": 7}[unit]
 	rolled := stretch{today.from.AddDate(0, months*step*max(n, 1), days*step*max(n, 1)), today.to}
 	near, far := h.whole(unit, step), h.whole(unit, step*n)
 	switch {
-	case n == 0 && step < 0 && unit == "week":
+	case n == 0 && step < 0 && (unit == "week" || rolling):
 		return []stretch{near, rolled}
+	case n == 0 && step > 0 && rolling:
+		return []stretch{near, {today.from, rolled.from}}
 	case n == 0:
 		return []stretch{near}
 	case step == 0:
@@ -368,10 +415,13 @@ var aMonth = compile(`(?i)\b(?:in|of|during|for|from|since|until|and|or|to|is|wa
 
 // month compares a month without a year with the months of the statement.
 func (h held) month() string {
-	m := aMonth.FindStringSubmatch(strings.ToLower(h.timeless))
-	told := h.statedTimes()
-	if m == nil || len(told) == 0 || ofToday.MatchString(h.upper) {
+	text, told := strings.ToLower(h.timeless), h.statedTimes()
+	if len(told) == 0 || ofToday.MatchString(h.upper) {
 		return ""
+	}
+	m := aMonth.FindStringSubmatch(text)
+	if m == nil {
+		return h.quarter(aQuarter.FindStringSubmatch(text), told)
 	}
 	n := readTime(map[string]string{"name": m[1]}).from.Month()
 	for _, s := range told {
@@ -381,6 +431,24 @@ func (h held) month() string {
 		}
 	}
 	return differ(n, told[0].stretch)
+}
+
+// aQuarter finds a quarter without a year.
+var aQuarter = compile(`\b(?:q([1-4])|(first|second|third|fourth) quarter)\b`)
+
+// quarter compares a quarter without a year, a match of aQuarter, with the quarters of the statement.
+func (h held) quarter(m []string, told []stated) string {
+	if m == nil || len(h.times) > 0 {
+		return ""
+	}
+	n := number(ordinals[m[1]+m[2]])
+	for _, s := range told {
+		y, month, _ := s.from.Date()
+		if month%3 != 1 || s.stretch != monthsOf(y, int(month), 3) || int(month) == 3*n-2 {
+			return ""
+		}
+	}
+	return differ(m[0], told[0].stretch)
 }
 
 // hasClock reports whether a column may hold times of day: by its type, or by its name where the type is a text.

@@ -11,6 +11,7 @@ var parts = strings.NewReplacer("\n", "", "\t", "",
 		`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`,
 	"<number>", `(\d+(?:,\d{3})*|once|twice|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|`+
 		`twenty|thirty|fifty|hundred|a dozen)`,
+	"<behind>", `(later|after|onwards?|newer|earlier|before|older)`,
 	"<too>", `(?:including|also|even|plus|counting) (?:\pL+ ){0,4}(?:without|`+
 		`(?:with|ha(?:ve|s|d)|did) (?:no|none|zero)|never)`,
 	"<promise>", `(?:the|its|their) (?:due|deadline|promised|planned|scheduled|expected)`,

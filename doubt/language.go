@@ -97,9 +97,12 @@ func English() Language {
 		Count: list(`
 			how many, number/numbers of, count/counts, how often, compare*, vs/versus, percent*, ratio,
 			proportion, rate, %, group/split/divide/sort/classify/bucket ... into`),
-		Each:   list(`each, every, per, for all, corresponding, respective*, different ... how many`),
-		Sum:    list(`total, sum, overall, how much, combined`),
-		NotSum: list(`total number/count/numbers, how much does/is/was`),
+		Each: list(`each, every, per, for all, corresponding, respective*, different ... how many,
+			grouped/summarised/summarized/aggregated/categorised/categorized/bucketed/segmented/counted by`),
+		Sum: list(`total, sum, overall, how much, combined`),
+		NotSum: list(`
+			total number/count/numbers, how much does/is/was, total more/less than, total of more/less/over/under,
+			total over/above/under/below/between/exceeds/exceeding/higher/lower/greater`),
 		Everything: list(`
 			all information/details/info/columns/attributes/data,
 			all the information/details/info/columns/attributes/data, details of, information about`),

@@ -51,3 +51,32 @@ func TestLiteral(t *testing.T) {
 		}
 	}
 }
+
+// TestMonthsOfEngines: engines have words of their own for the month of a time.
+func TestMonthsOfEngines(t *testing.T) {
+	const year, march = "2024", "March 2024"
+	for _, tt := range []struct{ why, condition, want string }{
+		{"a function of SQL", "EXTRACT(YEAR FROM d) = 2024 AND EXTRACT(MONTH FROM d) = 3", march},
+		{"a function of MySQL", "YEAR(o.d) = 2024 AND MONTH(o.d) = 3", march},
+		{"a part by name", "DATE_PART('month', d) = 3", march},
+		{"a text of PostgreSQL", "TO_CHAR(d, 'MM') = '03'", march},
+		{"another type", "EXTRACT(MONTH FROM d)::int = 3", march},
+		{"a column of two words", "order_month = 3", march},
+		{"a quarter", "EXTRACT(QUARTER FROM d) = 2", "1 April 2024 to 30 June 2024"},
+		{"a quarter of a month", "(MONTH(d) - 1) / 3 + 1 = 2", "1 April 2024 to 30 June 2024"},
+		{"from one on, without another", "MONTH(d) >= 2 AND MONTH(d) < 4", "1 February 2024 to 31 March 2024"},
+		{"up to one", "MONTH(d) < 3", "1 January 2024 to 29 February 2024"},
+		{"another column", "MONTH(d) = 3 AND amount = 12", march},
+		{"an alias", "d > 0 GROUP BY month HAVING COUNT(*) = 3", year},
+		{"a price of a month", "monthly_price = 5", year},
+		{"another month", "MONTH(d) <> 3", year},
+		{"a bound that is no month", "MONTH(d) = 13", year},
+		{"a day", "DAY(d) = 3", year},
+		{"no month is left", "MONTH(d) < 1", year},
+	} {
+		h := held{&shared{upper: strings.ToUpper("SELECT 1 FROM t WHERE " + tt.condition)}}
+		if got := h.inMonths([]stated{{stretch: yearOf(2024)}})[0].String(); got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.why, tt.condition, got, tt.want)
+		}
+	}
+}

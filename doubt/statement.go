@@ -32,7 +32,8 @@ func statementRules() []Rule {
 			Source:   "a total is a SUM or a COUNT; seen to help in one template family only, so report it apart",
 			Possible: func(q QuestionFeatures, _ vote.Candidate) bool { return q.Sum },
 			Broken: func(in Input) (string, bool) {
-				return "a total asked, nothing added up", in.Question.Sum && !in.calls("SUM", "COUNT", "TOTAL")
+				return "a total asked, nothing added up", in.Question.Sum && !in.calls("SUM", "COUNT", "TOTAL") &&
+					!in.ownTotal()
 			},
 		},
 		{
@@ -49,6 +50,23 @@ func statementRules() []Rule {
 			},
 		},
 	}
+}
+
+// ownTotal reports whether a total may stand in a column: in the only row, or in rows of one table that the total
+// chooses, or that show it beside another thing that is asked for.
+func (in Input) ownTotal() bool {
+	q, o := in.Question, in.Outline
+	if q.Each || len(o.Aggregates) > 0 {
+		return false
+	}
+	if in.Table != nil && len(in.Table.Rows) == 1 && !o.Limit {
+		return true
+	}
+	beside := len(o.Items) > 1 && len(q.Phrases)+len(q.Theirs) > 1
+	return len(in.Statement.Tables()) == 1 &&
+		slices.ContainsFunc(in.Statement.Columns(), func(c sqlshape.ColumnRef) bool {
+			return named(c.Column, "total", "sum", "overall") && (c.Operand || beside)
+		})
 }
 
 // asksNumber reports whether a count may be what the question asks for.
