@@ -134,12 +134,25 @@ func (h held) direction() string {
 		}
 		up = (asked == "latest") != isAge
 	case isTime:
-		return ""
+		return h.uncounted()
 	}
 	if up == descends {
 		return ""
 	}
 	return tell("The question says %s, the statement takes the other end: the %s first.", word, endIn(descends))
+}
+
+// mostOf finds the things of which something has the most.
+var mostOf = compile(`\b(most|fewest|least) (?:(?:active|cancell?ed|closed|completed|current|different|distinct|new|open|
+		paid|shipped|unpaid) )?(\pL+s)\b`)
+
+// uncounted looks for an order by a time where the question asks which has the most rows of a table.
+func (h held) uncounted() string {
+	m := mostOf.FindStringSubmatch(h.asked)
+	if m == nil || byNoun(h.tables, nounOf(m[2])) == nil || len(h.Aggregates) > 0 || h.Statement.Uses("GROUP") {
+		return ""
+	}
+	return tell("The question asks for the %s %s, the statement counts none.", m[1], m[2])
 }
 
 // endIn is the end at which an order begins.

@@ -53,6 +53,14 @@ func TestContradictionsOfAStore(t *testing.T) {
 			"sold DESC LIMIT "
 	)
 	for _, tt := range []struct{ why, question, statement, rules string }{
+		// The most of a thing.
+		{"the most, by the newest", "Which customer has the most open orders?", "SELECT c.name FROM customers c JOIN " +
+			"orders o ON o.customer_id = c.id WHERE o.status = 'open' ORDER BY o.ordered_at DESC LIMIT 1", "direction"},
+		{"the most, counted", "Which customer has the most open orders?", "SELECT c.name FROM customers c JOIN orders o " +
+			"ON o.customer_id = c.id WHERE o.status = 'open' GROUP BY c.id, c.name ORDER BY count(*) DESC LIMIT 1", ""},
+		{"the most recent", "Which customer has the most recent order?", "SELECT c.name FROM customers c JOIN orders o " +
+			"ON o.customer_id = c.id ORDER BY o.ordered_at DESC LIMIT 1", ""},
+
 		// Months beside a year.
 		{"a year and a month", "Revenue in March 2024", revenue + "strftime('%Y', ordered_at) = '2024'" + march, ""},
 		{"a year and another month", "Revenue in April 2024", revenue + "strftime('%Y', ordered_at) = '2024'" +

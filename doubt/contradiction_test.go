@@ -247,7 +247,8 @@ func TestContradictions(t *testing.T) {
 				"ON y.booking_id = x.booking_id JOIN extras f ON f.id = y.extra_id WHERE e.name = 'Sauna' AND f.name = 'Parking'",
 			"both"},
 		{"cases of one name", "number of bookings with Sauna and with Parking",
-			"SELECT count(*) FROM booking_extras x JOIN extras e ON e.id = x.extra_id WHERE e.name = 'Sauna' AND e.name = 'Parking'",
+			"SELECT count(*) FROM booking_extras x JOIN extras e ON e.id = x.extra_id WHERE e.name = 'Sauna' " +
+				"AND e.name = 'Parking'",
 			"SELECT sum(CASE WHEN e.name = 'Sauna' THEN 1 END), sum(CASE WHEN e.name = 'Parking' THEN 1 END) " +
 				"FROM booking_extras x JOIN extras e ON e.id = x.extra_id", "both"},
 		{"the time at which it was done", "bookings booked in May 2024",
