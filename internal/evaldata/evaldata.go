@@ -38,7 +38,6 @@ func Knowledge(t testing.TB, elem ...string) string {
 // Folder returns a path below the folder that an environment variable names, or skips the test.
 func Folder(t testing.TB, variable string, elem ...string) string {
 	t.Helper()
-	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
 		t.Skip(variable + " is not set: no evaluation data")
