@@ -23,7 +23,7 @@ func (h *hanging) String() string { return "a store that hangs" }
 func (h *hanging) call() {
 	h.begun.Add(1)
 	h.hold.Lock()
-	h.hold.Unlock()
+	defer h.hold.Unlock()
 }
 
 // answersThatHang and lessonsThatHang are h as a store of each kind.
