@@ -289,7 +289,7 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 // SQLite, whose plan has no conditions, names no index.
 func (h *held) told(a *Statement, p Plan) Plan {
 	ruled, denies := a.ruled != nil || len(h.db.settings()) > 0, len(h.db.policy.DenyColumns) > 0
-	if p.Nodes == nil && (ruled || denies) {
+	if p.Nodes == nil && (ruled || denies && len(p.Rows) > 0) {
 		scans := p.Scans()
 		if p.Rows, p.Reduced = []PlanRow{}, true; ruled {
 			p.EngineCost, p.EngineRows, scans = 0, 0, nil
