@@ -153,6 +153,7 @@ func TestLiveAnswerable(t *testing.T) {
 			}
 		}
 	}
+	slices.SortFunc(outcomes, func(a, b eval.Outcome) int { return strings.Compare(a.Question, b.Question) })
 	auroc, ok := stats.AUROC(stats.Bootstrap{Seed: 1}, outcomes)
 	if !ok {
 		t.Fatal("no questions of both kinds")

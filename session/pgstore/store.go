@@ -381,7 +381,8 @@ func (j *journal) open() error {
 // bounded returns the context of a call.
 func (j *journal) bounded() (context.Context, context.CancelFunc) {
 	ctx, cancel := bounded()
-	stop := context.AfterFunc(j.caller, func() { time.AfterFunc(saving, cancel) })
+	late := saving
+	stop := context.AfterFunc(j.caller, func() { time.AfterFunc(late, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 
