@@ -30,7 +30,7 @@ type Texts struct {
 func (t *Table) Texts(column int) Texts {
 	s := Texts{of: t.typeOf(column), Numeric: true, times: true, days: true, Plain: naming.MatchString(t.Columns[column])}
 	s.Plain = (s.Plain || s.of.Grain != "") && !s.of.Share
-	largest, found := 0.0, false
+	largest, found, onEarth := 0.0, false, coordinate.MatchString(t.Columns[column])
 	for _, row := range t.Rows {
 		if column >= len(row) || row[column] == nil {
 			continue
@@ -39,6 +39,10 @@ func (t *Table) Texts(column int) Texts {
 		f, ok := s.of.Number(row[column])
 		s.Numeric = s.Numeric && ok
 		largest = max(largest, math.Abs(f))
+		if onEarth {
+			_, rest, _ := strings.Cut(strings.TrimRight(strconv.FormatFloat(f, 'f', 7, 64), "0"), ".")
+			s.digits = max(s.digits, len(rest))
+		}
 		at, ok := moment(row[column])
 		s.times = s.times && ok
 		s.days = s.days && at.Hour() == 0 && at.Minute() == 0 && at.Second() == 0 && at.Nanosecond() == 0
@@ -49,10 +53,6 @@ func (t *Table) Texts(column int) Texts {
 	for _, row := range t.Rows {
 		if s.Numeric && column < len(row) && row[column] != nil {
 			s.digits = max(s.digits, meant(s.of.counted(row[column]), largest))
-			if f, _ := s.of.Number(row[column]); coordinate.MatchString(t.Columns[column]) {
-				_, rest, _ := strings.Cut(strings.TrimRight(strconv.FormatFloat(f, 'f', 7, 64), "0"), ".")
-				s.digits = max(s.digits, len(rest))
-			}
 		}
 	}
 	if s.digits == 1 && largest >= 1 && !s.of.Share {
