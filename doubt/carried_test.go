@@ -30,7 +30,7 @@ func TestCarried(t *testing.T) {
 		{"too short to say", "How many orders?", []string{france}, kept, false},
 		{"it refers to them", "How many orders do they have?", []string{france}, kept, false},
 		{"it refers, and means all", "How many orders do they have in total?", []string{france}, kept, true},
-		{"this year is no question", "What is the net revenue this year?", []string{france}, kept, true},
+		{"this year refers to nothing", "What is the net revenue this year?", []string{france}, kept, true},
 		{"a follow-up begins with and", "And how many in this year?", []string{france}, kept, false},
 		{"too short besides", "How many orders this year?", []string{france}, kept, false},
 		{"an order of what was shown", "Order by the number of orders please", []string{france}, kept, false},

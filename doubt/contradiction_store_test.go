@@ -102,10 +102,10 @@ func TestContradictionsOfAStore(t *testing.T) {
 			"SELECT id FROM orders WHERE strftime('%Y', ordered_at) = '2023' AND " +
 				"strftime('%m', ordered_at) = '12' OR strftime('%Y', ordered_at) = '2024' AND strftime('%m', ordered_at) " +
 				"= '01'", ""},
-		{"a day is no month", "orders of 2024 on the fifth of a month",
+		{"a day beside a year", "orders of 2024 on the fifth of a month",
 			"SELECT id FROM orders WHERE strftime('%Y', ordered_at) = '2024' AND " +
 				"strftime('%d', ordered_at) = '05'", ""},
-		{"a week is no month", "budgets of 2024 with a week of 2", "SELECT id FROM budgets WHERE year = 2024 AND " +
+		{"a week beside a year", "budgets of 2024 with a week of 2", "SELECT id FROM budgets WHERE year = 2024 AND " +
 			"week = 2", ""},
 		{"a figure behind a month", "orders of March 2024 over 5",
 			"SELECT id FROM orders WHERE strftime('%Y', ordered_at) = '2024'" + march +
@@ -152,7 +152,7 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"what is to be done", "paid orders waiting to be shipped",
 			"SELECT id FROM orders WHERE status = 'paid' AND shipped_at IS NULL", ""},
 		{"what awaits", "orders awaiting to be paid", "SELECT id FROM orders WHERE paid_on IS NULL", ""},
-		{"none of the others", "countries whose customers are all smoking",
+		{"all are so", "countries whose customers are all smoking",
 			"SELECT k.name FROM countries k WHERE NOT EXISTS (SELECT 1 FROM customers c " +
 				"WHERE c.country_code = k.code AND c.smoking = 0)", ""},
 		{"others are non-smoking", "shipped orders of non-smoking customers",
@@ -186,7 +186,7 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"the other band", "mark orders over 1000 as large", "SELECT id, CASE WHEN total <= 1000 THEN 'normal' ELSE " +
 			"'large' END AS size FROM orders",
 			""},
-		{"none of the other side", "customers whose orders were all over 100",
+		{"all are on one side", "customers whose orders were all over 100",
 			"SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders o " +
 				"WHERE o.customer_id = c.id) AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND " +
 				"o.total <= 100)", ""},

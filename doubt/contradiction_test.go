@@ -381,7 +381,7 @@ func TestContradictionsOfTalk(t *testing.T) {
 			"SELECT name FROM guests WHERE nationality = 'Peru'", ""},
 		{"the old value", austrians, "and from Peru?", austrians, "value"},
 		{"a whole question", austrians, "How many rooms do we have in total?", "SELECT count(*) FROM rooms", ""},
-		{"this year is no question", austrians, "What is the net price this year?",
+		{"this year refers to nothing", austrians, "What is the net price this year?",
 			"SELECT sum(price_net) FROM bookings WHERE booked_on >= '2024-01-01' AND booked_on < '2025-01-01'", ""},
 		{"and this year", austrians, "And how many joined this year?",
 			"SELECT count(*) FROM guests WHERE joined_on >= '2024-01-01'",

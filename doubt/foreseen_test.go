@@ -20,7 +20,7 @@ func TestForeseen(t *testing.T) {
 		{"a year", "guests born in 2023", "SELECT id FROM guests WHERE born >= '2023-01-01' AND born < '2024-01-01'", nil,
 			true},
 		{"a number", "who has more than 100 cars?", "SELECT id FROM cars GROUP BY id HAVING count(*) > 100", nil, true},
-		{"a day that is not written", "invoices due tomorrow",
+		{"a day in other words", "invoices due tomorrow",
 			"SELECT id FROM invoices WHERE due_on = '2024-11-21'", nil, true},
 		{"a month that has no year", "invoices due in March",
 			"SELECT id FROM invoices WHERE due_on >= '2024-03-01' AND due_on < '2024-04-01'", nil, true},

@@ -70,7 +70,7 @@ func TestMonthsOfEngines(t *testing.T) {
 		{"an alias", "d > 0 GROUP BY month HAVING COUNT(*) = 3", year},
 		{"a price of a month", "monthly_price = 5", year},
 		{"another month", "MONTH(d) <> 3", year},
-		{"a bound that is no month", "MONTH(d) = 13", year},
+		{"a bound beyond the months", "MONTH(d) = 13", year},
 		{"a day", "DAY(d) = 3", year},
 		{"no month is left", "MONTH(d) < 1", year},
 	} {

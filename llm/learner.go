@@ -198,7 +198,7 @@ func (m learning) Complete(ctx context.Context, req Request) (_ Response, ended 
 			trace.FromContext(ctx).Event(event, trace.Attr{Key: "parameter", Value: e.Parameter})
 			if more = e.Parameter == "max_tokens" && l.lower(req, send); !more {
 				more = l.drop(send, e.Parameter)
-				trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s, and is asked without it",
+				trace.FromContext(ctx).Warn(event, fmt.Sprintf("the model %q does not accept %s; later calls omit it",
 					NameOf(m), e.Parameter))
 			}
 		} else if room = l.widen(send, resp, err, wider); room > 0 {

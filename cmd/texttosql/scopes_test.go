@@ -259,10 +259,10 @@ func TestScopesShareConnections(t *testing.T) {
 	defer slow.Body.Close()
 	if status, text := within(time.Minute, bo, ofBo, ""); status != http.StatusServiceUnavailable ||
 		!strings.Contains(text, "files are sent") {
-		t.Errorf("a file beside one that is not read: %d %.200s", status, text)
+		t.Errorf("a second file beside an unread one: %d %.200s", status, text)
 	}
 	if status, text := within(time.Minute, bo, "/api/query", `{"sql": "SELECT name FROM singer"}`); status != 200 {
-		t.Errorf("a statement beside one that is not read: %d %s", status, text)
+		t.Errorf("a statement beside an unread file: %d %s", status, text)
 	}
 }
 

@@ -396,7 +396,7 @@ func (s answer) period(i int, v any) (periods.Moment, bool) {
 	return periods.Moment{At: at, Grain: of.Grain}, ok
 }
 
-// weekly reports whether the values of a column are weeks: "2024-05" is no month then.
+// weekly reports whether the values of a column are weeks, also "2024-05".
 func (s answer) weekly(i int) bool {
 	return i < len(s.spans) && s.spans[i] == "week" || weekName.MatchString(s.Columns[i])
 }

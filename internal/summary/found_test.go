@@ -117,7 +117,7 @@ func TestFound(t *testing.T) {
 		{"its lower bound", spent + " WHERE spent > 1000 ORDER BY spent DESC", spenders, "Highest spent: A, 9; then B, 2."},
 		{"the bound of another column", spent + " WHERE overspent < 1000", spenders, "Highest spent: A, 9; then B, 2."},
 		{"one value is left out of what is not read", spent + " WHERE t.spent != 5", spenders, ""},
-		{"a name that is no text", "WITH t AS (SELECT 1) SELECT name, \"\xff\" FROM t",
+		{"a name of broken UTF-8", "WITH t AS (SELECT 1) SELECT name, \"\xff\" FROM t",
 			rows([]string{"name", "\xff"}, []any{"A", int64(9)}, []any{"B", int64(2)}), ""},
 		{"groups of a size of what is not read", "WITH x AS (SELECT name, sum(a) AS spent FROM p GROUP BY 1 " +
 			"HAVING count(*) >= 5) SELECT name, spent FROM x", spenders, "Highest spent: A, 9; then B, 2."},

@@ -116,7 +116,7 @@ func TestOverTime(t *testing.T) {
 		{"a year and a quarter", "SELECT year(d) AS y, quarter(d) AS q, count(*) AS n FROM t GROUP BY 1, 2",
 			rows([]string{"y", "q", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(9)}),
 			"Highest in Q2 2023: 9."},
-		{"a year and a month of a statement that is not read", "SELECT year(d) AS y, month(d) AS m, count(*) AS n FROM " +
+		{"a year and a month of a compound statement", "SELECT year(d) AS y, month(d) AS m, count(*) AS n FROM " +
 			"(SELECT * FROM t UNION SELECT * FROM u) x GROUP BY 1, 2",
 			rows([]string{"y", "m", "n"}, []any{int64(2023), int64(1), int64(5)}, []any{int64(2023), int64(2), int64(9)}),
 			"Highest in February 2023: 9."},

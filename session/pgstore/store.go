@@ -44,10 +44,11 @@ var (
 	saving = 5 * time.Second
 )
 
-// errSlow is the error of a call that needed more than patience. It is no error of a context: nobody set a deadline.
+// errSlow is the error of a call that needed more than patience. It does not match context.DeadlineExceeded, because
+// the caller set no deadline.
 var errSlow = errors.New("pgstore: the server did not answer within 30s")
 
-// bounded returns the context of a call that has none of its own.
+// bounded returns the context of a call that gets no context.
 func bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), patience, errSlow)
 }
@@ -326,7 +327,7 @@ func (s *Store) Lock(ctx context.Context, id string) (release func(), err error)
 	return sync.OnceFunc(func() {
 		end()
 		group.Wait()
-		// a lease that is not deleted in time runs out
+		// a lease that stays runs out
 		bounded, cancel := context.WithTimeout(context.Background(), min(patience, s.lease/3))
 		defer cancel()
 		s.db.ExecContext(bounded, "DELETE FROM texttosql_leases WHERE session = $1 AND hold = $2", id, hold)

@@ -285,8 +285,8 @@ func TestHoldIsRenewed(t *testing.T) {
 	}
 }
 
-// TestSlow: a server that hangs holds nobody for longer than a call may take, and the error is none of a deadline that
-// the caller did not set.
+// TestSlow: a server that hangs holds nobody for longer than a call may take, and the error does not claim a
+// deadline that the caller did not set.
 func TestSlow(t *testing.T) {
 	defer pgstore.BePatient(30*time.Second, 5*time.Second)
 	dsn, db := newDSN(t)

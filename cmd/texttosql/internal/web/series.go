@@ -408,7 +408,7 @@ func identifies(name string) bool {
 // steps are words in the name of a column whose whole numbers are times.
 var steps = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)`)
 
-// weekName are names of columns of weeks: "2024-05" is no month there.
+// weekName are names of columns of weeks, where "2024-05" is the fifth week.
 var weekName = regexp.MustCompile(`(?i)week|wk|%[uvw]`)
 
 // forms are the forms of a time as text; a quarter and a week have one of their own.

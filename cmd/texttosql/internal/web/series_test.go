@@ -172,7 +172,7 @@ func TestFigure(t *testing.T) {
 			[][]any{row("Ink", 7.5), row("Pad", 6.5)}, ""},
 		{"the first three", "SELECT name, price FROM products ORDER BY price DESC LIMIT 3", price,
 			[][]any{row("Ink", 7.5), row("Pad", 6.5), row("Cup", 5.5)}, "Highest price: Ink, 7.50; then Pad, 6.50."},
-		{"none of the first ones", "SELECT name, price FROM products ORDER BY price DESC LIMIT 1", price, nil,
+		{"no rows", "SELECT name, price FROM products ORDER BY price DESC LIMIT 1", price, nil,
 			"There are no products."},
 		{"all", "SELECT name, price FROM products ORDER BY price DESC", price, [][]any{row("Ink", 7.5), row("Pad", 6.5)},
 			"Highest price: Ink, 7.50; then Pad, 6.50."},
