@@ -48,6 +48,7 @@ var liveSets = []liveSet{
 		"threephase --limit 20",
 		"consensus --limit 40 --samples 7",
 		"consensus --limit 40 --samples 12",
+		"consensus --limit 13 --samples 7 --model replay:testdata/live/coder-0.5b --second replay:testdata/live/coder-1.5b",
 	)},
 	{"Superhero of BIRD", "TEXTTOSQL_DATA", "bird_dev", "20",
 		append(slices.Clone(everywhere), "direct-definitions", "consensus-judge8 --samples 7",
@@ -161,6 +162,23 @@ func TestLiveAnswerable(t *testing.T) {
 	golden.Check(t, "live/answerable.golden", fmt.Sprintf(
 		"%d questions, AUROC %s [%s, %s]; below .2: %d that the data answers, %d that it does not\n",
 		len(outcomes), share(auroc.Value), share(auroc.Low), share(auroc.High), refused[true], refused[false]))
+}
+
+// TestLiveAskedBack plays ten questions of AMBROSIA with two readings and ten with one: which are answered by a question.
+func TestLiveAskedBack(t *testing.T) {
+	dir := evaldata.Folder(t, "TEXTTOSQL_DATA_ASKING")
+	var report strings.Builder
+	for _, dataset := range []string{"ambrosia", "ambrosia_clear"} {
+		lines, last := played(t, "--data", dir, "--dataset", dataset, "--ungraded", "--limit", "10", "--clarify-below",
+			"0.6", "--strategy", "self-consistency", "--samples", "7")
+		right := 0.0
+		for _, l := range lines {
+			right += l["ex"].(float64)
+		}
+		fmt.Fprintf(&report, "%s: %v of %d asked back, %v answered right, %v calls\n",
+			dataset, last["asked"], len(lines), right, last["calls"])
+	}
+	golden.Check(t, "live/asked_back.golden", report.String())
 }
 
 // liveFigures plays the runs of a set, a line for each, with what a repair and the judge did.
