@@ -17,7 +17,7 @@ import (
 // BatchResult is the outcome of one question of a batch.
 type BatchResult struct {
 	Question Question // the question of this result
-	Result   *Result  // see Ask; nil with a *BatchError or a *strategy.ConfigError, which belong to no single question
+	Result   *Result  // see Ask; nil if the error belongs to no single question, such as a *BatchError
 }
 
 // BatchError reports why a batch ended before all its questions were asked.
@@ -42,8 +42,8 @@ func (e *BatchError) Unwrap() error { return e.Err }
 //   - A reply that llm/replay could not store. Each question in flight has a Result with that error.
 //   - exec.ErrNoScope: a scope is missing.
 //
-// An invalid argument is a *strategy.ConfigError. The options apply to every question. Options that each Question
-// sets itself (WithID, WithEvidence, WithSamples) are rejected.
+// An invalid argument is a *strategy.ConfigError. The options WithScope, WithPolicy, WithProgress and WithMemory
+// apply to every question. Options that each Question sets itself (WithID, WithEvidence, WithSamples) are rejected.
 //
 // To resume a batch after a crash, record its replies (llm/replay): give New the model
 // llm.Chain(model, player.Or, recorder.Record). Asking the same questions again pays only for missing replies.

@@ -31,6 +31,10 @@ import (
 //   - *session.QuestionError: answer it with Choose, Correct or Apply.
 //   - *session.InterruptedError: Resume continues the question; Ask begins another one.
 //   - session.ErrConflict: another process took over the session.
+//   - *session.StateError: the state of the conversation does not allow the call.
+//   - session.ErrStale, of Resume, Choose, Correct and Apply: the schema or the configuration changed. Restart goes on.
+//   - session.ErrInvalidCorrection, session.ErrMaxCorrections or session.ErrNotStandalone.
+//   - an error of the store.
 //   - any error of Engine.Ask.
 //
 // While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes

@@ -31,6 +31,8 @@ type Estimated struct {
 // disagree or fail, and counts the prompts. Statements that read a column of the first table go through the
 // guard and the limits, like the statements of a question.
 //
+// Its options are WithScope, WithPolicy, WithSamples, WithEvidence and WithMemory.
+//
 // Tokens are estimated from lengths, without a provider's cache. Money uses the Prices of WithBudget. Retries
 // after a provider failure are not counted, nor the calls of WithSecondOpinion (at most two). A strategy may
 // take fewer calls than Least if it asks for replies that are neither statements nor described by a schema

@@ -284,7 +284,6 @@ func ExampleWithDescriptions() {
 	// Output: SELECT count(*) FROM orders WHERE total > 15 <nil>
 }
 
-// A budget that ends the samples early leaves the best answer there is.
 // A log of statements that people ran says what they mean by churn: the names of the schema do not.
 func ExampleWithMemory_history() {
 	past := []memory.Exemplar{ // of a file (memory.ReadExemplars), or of a table of the database's log
@@ -310,6 +309,7 @@ func ExampleWithMemory_history() {
 	// customers
 }
 
+// A budget that ends the samples early leaves the best answer there is.
 func ExampleWithBudget() {
 	engine, err := texttosql.New(inMemory(), says("SELECT count(*) FROM orders"),
 		texttosql.WithBudget(llm.Budget{Calls: 3}))

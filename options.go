@@ -208,7 +208,7 @@ func WithModels(models ...llm.Model) Option {
 //
 // The provider of m receives the prompt: question, schema and stored values. The budget and Result.Usage count its
 // calls. Both models need their own names (llm.Named). m should be about as good as the first model:
-// docs/lab/votes.md has figures. Default: none.
+// docs/lab/votes.md has figures. With WithoutExecution it does nothing. Default: none.
 func WithSecondOpinion(m llm.Model) Option {
 	return option{"WithSecondOpinion", func(c *config) {
 		if m == nil {
@@ -275,7 +275,7 @@ func WithBudget(b llm.Budget) Option {
 }
 
 // WithRetry replaces the default llm.Retry{} that wraps every model. Use llm.Retry{Attempts: 1} for a model that
-// retries by itself.
+// retries by itself. A negative field and a duration under 1 ms are errors.
 func WithRetry(r llm.Retry) Option {
 	return option{"WithRetry", func(c *config) {
 		if r.Attempts < 0 || min(r.Base, r.Max, r.GiveUp) < 0 {
@@ -423,12 +423,12 @@ func WithProgress(f func(Progress)) AskOption {
 	return askOption{option{"WithProgress", func(c *config) { c.progress = f }}, func(a *asking) { a.progress = f }}
 }
 
-// WithLogger writes one record per question and per statement of Query, one per warning (Warn) and one per step
+// WithLogger writes one record per question and per statement of Query and Stream, one per warning (Warn) and one per step
 // (Debug), with the context of the question. With a nil logger it writes nothing.
 //
 // The record of a question has its outcome and the first failure. The outcome is "answered", "degraded" (the warning
-// "provider-failed") or the class of the error (Failure). The level is Info. It is Warn if more time, more money or a
-// provider is needed. It is Error if no question can be answered until somebody acts: a wrong key, a database that is
+// "provider-failed") or the class of the error (failure.Of). The level is Info. It is Warn for a degraded answer, and if
+// more time, money, a higher limit, a free database or a provider is needed. It is Error if no question can be answered until somebody acts: a wrong key, a database that is
 // gone, a panic.
 //
 // Records hold counts, durations, fingerprints, an id (from WithID, the conversation, or generated) and a hash of the

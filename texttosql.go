@@ -29,7 +29,7 @@ import (
 // Engine answers questions about one database. Safe for concurrent use.
 //
 // It inspects the schema once and keeps it until it changes. A strategy samples statements from a model. Each
-// statement is checked by its text, by the authorizer of the database and by EXPLAIN, and runs under limits. Equal
+// statement is checked by its text, by the guard of the database and by its plan, and runs under limits. Equal
 // results are equal votes, and the winner is checked once more. No other model statement reaches the database. A
 // database that cannot be guarded is refused.
 //

@@ -22,7 +22,7 @@ type answer struct {
 // direction or group, or a part of the question that the statement lacks. Each Detail is one sentence with the words
 // of both. The Doubt of a difference is 1, or 0 if many right answers have it too.
 //
-// For a question in an unknown language it compares only numbers, dates and stored values.
+// For a question in an unknown language, the kinds that read words find nothing.
 //
 // A program gets them in the warnings of texttosql.Result: the type of w is internal.
 func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Finding) {

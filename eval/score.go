@@ -21,7 +21,7 @@ type Verdict struct {
 // Scorer scores answers. Safe for concurrent use.
 type Scorer struct {
 	Store   *Store   // runs golds and answers; required
-	Metrics []Metric // nil: defaultMetrics
+	Metrics []Metric // nil: VA{}, EX{} and EX{Rule: "bag"}
 }
 
 func (s *Scorer) metrics() []Metric {

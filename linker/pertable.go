@@ -98,9 +98,9 @@ func (p PerTable) Link(ctx context.Context, in Input) (schema.Links, error) {
 	return reduced.Links, err
 }
 
-// Run judges the tables and returns the verdicts. It fails with a *noTablesError if no table is relevant. It also fails
-// if ctx has ended, a budget is spent, or a field is out of range. It fails if the model failed on more than half of
-// the tables of a wave. Results known by then are returned with the error.
+// Run judges the tables and returns the verdicts. It fails if no table is relevant, if ctx has ended, a budget is
+// spent, or a field is out of range. It fails if the model failed on more than half of the tables of a wave. Results
+// known by then are returned with the error.
 //
 // A failure of a later step is a warning: the relevant tables stay, and several of them are to be joined. A
 // failure in the waves after the synthesis is also a warning, and the earlier results stay. The same replies give

@@ -160,7 +160,7 @@ func (c *VerifiedAnswers) Notes() []string {
 	return slices.Clone(c.notes)
 }
 
-// Add keeps one answer; a Past pair is none. A stored answer is durable when Add returns.
+// Add stores one answer. A Past pair never becomes an answer. A stored answer is durable when Add returns.
 func (c *VerifiedAnswers) Add(p Exemplar) error {
 	if err := p.valid(); err != nil {
 		return fmt.Errorf("memory: %w", err)

@@ -62,7 +62,7 @@ func New(id string, at time.Time) Record {
 	return Record{Version: version, ID: id, Created: at, Updated: at, State: dialogue.Initializing}
 }
 
-// Move enters a state at a time, or returns a *transitionError and changes nothing. When it enters Interrupted, it
+// Move enters a state at a time, or returns an error and changes nothing. When it enters Interrupted, it
 // stores the previous state as ResumeState, the only state that may follow.
 func (r *Record) Move(to State, at time.Time, reason string) error {
 	if !r.State.May(to) || r.State == Interrupted && to != r.ResumeState {
@@ -164,8 +164,8 @@ func (c Correction) revokes(earlier Correction) bool {
 	return a != nil && b != nil && words.Fold(a[1]) == words.Fold(b[1])
 }
 
-// Corrected counts the corrections of the current question, at most MaxCorrections. It does not count replies to a
-// QuestionError or corrections in natural language.
+// Corrected counts the corrections of the current question. It does not count replies to a QuestionError or corrections
+// in natural language.
 func (r *Record) Corrected() int {
 	n := 0
 	for _, t := range r.Turns[max(0, r.Turn()):] {

@@ -26,7 +26,7 @@ var (
 	ErrStale = errors.New("session: the schema or the configuration has changed since; restart the session")
 	// ErrInvalidCorrection reports a correction that cannot be used. The session is unchanged. See CorrectionError.
 	ErrInvalidCorrection = errors.New("session: the correction cannot be used")
-	// ErrMaxCorrections reports that the question already has MaxCorrections corrections. Ask it in other words.
+	// ErrMaxCorrections reports that the question has used all its corrections. Ask it in other words.
 	ErrMaxCorrections = errors.New("session: all corrections of the question are used; ask it in other words, " +
 		"or write the SQL by hand")
 )

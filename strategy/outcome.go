@@ -118,7 +118,7 @@ func (*Checker) Step(c vote.Candidate, try int, action string) Step {
 // Report has a method's results about an answer beyond the fields of Outcome. Each such method defines its own type,
 // which json.Marshal can write.
 type Report interface {
-	// Method returns the name of the method, which is the name of its package.
+	// Method returns the name of the method. JSON has the report under it.
 	Method() string
 }
 

@@ -32,8 +32,8 @@ import (
 // with the calls that remain after one call for each sample. The zero Refine is ready for use. Safe for concurrent use.
 type Refine struct {
 	Repairer Repairer // nil: TypedRepair{}
-	// Executions is the maximum of statements that the model writes, including the first one, so one call fewer. 0 means
-	// 3, with Decisive 2. With 1 no model is called: a statement is only changed as described above.
+	// Executions is the most statements that are tried for one sample, the first included, so the repairs take one call
+	// fewer. 0 means 3, with Decisive 2. With 1 no model is called: a statement is only changed as described above.
 	Executions int
 	// EmptyResult also asks once about a result without a row, or with only NULL. The result stays the answer unless
 	// the new statement has rows. Not with Decisive.

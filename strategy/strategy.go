@@ -102,7 +102,7 @@ type Env struct {
 }
 
 // Validate reports why a Strategy cannot work on t: an Env without a required part, a question without a word
-// (ErrEmptyQuestion), or a number of samples out of 0..MaxSamples. A Strategy calls it first.
+// (ErrEmptyQuestion), or a number of samples outside 0..10,000. A Strategy calls it first.
 func (e *Env) Validate(t Task) error {
 	switch {
 	case e.DB == nil || len(e.Models) == 0 || e.Schema == nil:

@@ -10,7 +10,7 @@
 //
 // The parts:
 //
-//   - a [Key] defines which candidates are equal: [ByResult], [ByPlan], [ByText];
+//   - Majority.Key defines which candidates are equal: [ByResult], [ByPlan], [ByText];
 //   - [Majority] counts, with weights and doubts;
 //   - a [Stop] ends an election early: [Decided], [AheadBy], [Posterior];
 //   - a [State] is the state of an unfinished vote.

@@ -12,7 +12,7 @@
 // "texttosql" to a policy.
 //
 // Without -db it is the variable TEXTTOSQL_DSN, since other users of the machine may see the arguments of a program.
-// docs/safety.md has a role with few rights for each engine. The command, texttosql, finds driver and dialect in the
+// docs/databases has a role with few rights for each engine. The command, texttosql, finds driver and dialect in the
 // same way.
 package main
 

@@ -6,8 +6,8 @@
 //	db, _ := exec.New(pool, bq.Dialect{}, exec.Config{})
 //	err := db.Ready(ctx)
 //
-// It was never run against the real service: its tests run the real client against a fake of the REST API. See the
-// README of the module for what that leaves unproven, and for the one command that runs the same checks against your
+// It was never run against the real service: its tests run the real client against a fake of the REST API. See
+// docs/databases/bigquery.md for what that leaves unproven, and for the command that runs the same checks against your
 // project.
 //
 // # The guard

@@ -11,7 +11,7 @@ import (
 	"github.com/texttosql/texttosql/internal/dbtest"
 )
 
-// PolicyCase is a statement under a policy, on the tables that [PolicyScript] makes.
+// PolicyCase is a statement under a policy, on the tables of the policies of the suite.
 type PolicyCase struct {
 	Why    string
 	Policy exec.Policy
