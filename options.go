@@ -427,9 +427,9 @@ func WithProgress(f func(Progress)) AskOption {
 // (Debug), with the context of the question. With a nil logger it writes nothing.
 //
 // The record of a question has its outcome and the first failure. The outcome is "answered", "degraded" (the warning
-// "provider-failed") or the class of the error (failure.Of). The level is Info. It is Warn for a degraded answer, and if
-// more time, money, a higher limit, a free database or a provider is needed. It is Error if no question can be answered until somebody acts: a wrong key, a database that is
-// gone, a panic.
+// "provider-failed") or the class of the error (failure.Of). The level is Info. It is Warn for a degraded answer, and
+// if more time, money, a higher limit, a free database or a provider is needed. It is Error if no question can be
+// answered until somebody acts: a wrong key, a database that is gone, a panic.
 //
 // Records hold counts, durations, fingerprints, an id (from WithID, the conversation, or generated) and a hash of the
 // scope's key. They also hold the reason why a step failed, but not the parts of it in which the engine repeats a

@@ -16,6 +16,7 @@
 //
 // Joins chooses how tables are joined.
 //
-// PreSQL with Wide and Values keeps every table that the right statement reads in 99.8 to 100 % of recorded
-// questions, at 44 to 47 % of the tokens. The zero PreSQL misses one in 3 to 14 of 496 questions. MapReduce keeps them in 99 to 100 %, at 41 to 42 %, if its verdicts are as good as a recorded answer. See docs/lab/petsql.md.
+// PreSQL with Wide and Values keeps every table that the right statement reads in 99.8 to 100 % of recorded questions,
+// at 44 to 47 % of the tokens. The zero PreSQL misses one in 3 to 14 of 496 questions. MapReduce keeps them in 99 to
+// 100 %, at 41 to 42 %, if its verdicts are as good as a recorded answer. See docs/lab/petsql.md.
 package linker
