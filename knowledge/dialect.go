@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/texttosql/texttosql/sqltext"
@@ -10,26 +9,58 @@ import (
 // dialect is how an engine writes what Compile writes.
 type dialect struct {
 	text  sqltext.Dialect
-	quote string                    // around names
-	grain func(x, to string) string // a date as the text of one of the grains
+	quote string // around names
 	// circular says that WITH t AS (SELECT … FROM t) reads itself, and not the table t.
 	circular bool
+	// grains write a date as a text, in the order of the list grains. $x is the date.
+	grains []string
 }
 
 var grains = []string{"year", "quarter", "month", "week", "day", "hour"}
 
-// strf are the grains in the notation of strftime.
-var strf = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%Y-%m-%d", "day": "%Y-%m-%d",
-	"hour": "%Y-%m-%d %H:00"}
-
 // dialects are the engines for which Compile writes statements, by exec.Language.Name.
 var dialects = map[string]dialect{
 	// `x` is a name to SQLite, "x" a text where no column is called so.
-	"sqlite":   {sqltext.SQLite(), "`", sqliteGrain, true},
-	"postgres": {sqltext.PostgreSQL(), `"`, postgresGrain, false},
-	"mysql":    {sqltext.MySQL(), "`", mysqlGrain, false},
-	"duckdb":   {sqltext.DuckDB(), `"`, duckdbGrain, false},
-	"trino":    {sqltext.Trino(), `"`, trinoGrain, false},
+	"sqlite": {sqltext.SQLite(), "`", true, []string{
+		"strftime('%Y', $x)",
+		"strftime('%Y', $x) || '-Q' || ((strftime('%m', $x) + 2) / 3)",
+		"strftime('%Y-%m', $x)",
+		"date($x, '-6 days', 'weekday 1')", // the next Monday, from six days before
+		"strftime('%Y-%m-%d', $x)",
+		"strftime('%Y-%m-%d %H:00', $x)",
+	}},
+	"postgres": {sqltext.PostgreSQL(), `"`, false, []string{
+		"to_char(CAST($x AS timestamp), 'YYYY')",
+		`to_char(CAST($x AS timestamp), 'YYYY-"Q"Q')`,
+		"to_char(CAST($x AS timestamp), 'YYYY-MM')",
+		"to_char(date_trunc('week', CAST($x AS timestamp)), 'YYYY-MM-DD')",
+		"to_char(CAST($x AS timestamp), 'YYYY-MM-DD')",
+		"to_char(CAST($x AS timestamp), 'YYYY-MM-DD HH24:00')",
+	}},
+	"mysql": {sqltext.MySQL(), "`", false, []string{
+		"DATE_FORMAT($x, '%Y')",
+		"CONCAT(YEAR($x), '-Q', QUARTER($x))",
+		"DATE_FORMAT($x, '%Y-%m')",
+		"DATE_FORMAT(DATE_SUB($x, INTERVAL WEEKDAY($x) DAY), '%Y-%m-%d')",
+		"DATE_FORMAT($x, '%Y-%m-%d')",
+		"DATE_FORMAT($x, '%Y-%m-%d %H:00')",
+	}},
+	"duckdb": {sqltext.DuckDB(), `"`, false, []string{
+		"strftime(CAST($x AS TIMESTAMP), '%Y')",
+		"year(CAST($x AS TIMESTAMP)) || '-Q' || quarter(CAST($x AS TIMESTAMP))",
+		"strftime(CAST($x AS TIMESTAMP), '%Y-%m')",
+		"strftime(date_trunc('week', CAST($x AS TIMESTAMP)), '%Y-%m-%d')",
+		"strftime(CAST($x AS TIMESTAMP), '%Y-%m-%d')",
+		"strftime(CAST($x AS TIMESTAMP), '%Y-%m-%d %H:00')",
+	}},
+	"trino": {sqltext.Trino(), `"`, false, []string{
+		"date_format(CAST($x AS timestamp), '%Y')",
+		"concat(date_format(CAST($x AS timestamp), '%Y'), '-Q', CAST(quarter(CAST($x AS timestamp)) AS varchar))",
+		"date_format(CAST($x AS timestamp), '%Y-%m')",
+		"date_format(date_trunc('week', CAST($x AS timestamp)), '%Y-%m-%d')",
+		"date_format(CAST($x AS timestamp), '%Y-%m-%d')",
+		"date_format(CAST($x AS timestamp), '%Y-%m-%d %H:00')",
+	}},
 }
 
 func (d dialect) name(s string) string {
@@ -51,58 +82,4 @@ func (d dialect) literal(s string) string {
 		s = strings.ReplaceAll(s, `\`, `\\`)
 	}
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-}
-
-func sqliteGrain(x, to string) string {
-	switch to {
-	case "quarter":
-		return fmt.Sprintf("strftime('%%Y', %s) || '-Q' || ((strftime('%%m', %s) + 2) / 3)", x, x)
-	case "week": // the next Monday, from six days before
-		return fmt.Sprintf("date(%s, '-6 days', 'weekday 1')", x)
-	}
-	return fmt.Sprintf("strftime('%s', %s)", strf[to], x)
-}
-
-func postgresGrain(x, to string) string {
-	x = "CAST(" + x + " AS timestamp)"
-	if to == "week" {
-		x = "date_trunc('week', " + x + ")"
-	}
-	form := map[string]string{
-		"year": "YYYY", "quarter": `YYYY-"Q"Q`, "month": "YYYY-MM", "week": "YYYY-MM-DD", "day": "YYYY-MM-DD",
-		"hour": "YYYY-MM-DD HH24:00",
-	}
-	return fmt.Sprintf("to_char(%s, '%s')", x, form[to])
-}
-
-func mysqlGrain(x, to string) string {
-	switch to {
-	case "quarter":
-		return fmt.Sprintf("CONCAT(YEAR(%s), '-Q', QUARTER(%s))", x, x)
-	case "week":
-		x = fmt.Sprintf("DATE_SUB(%s, INTERVAL WEEKDAY(%s) DAY)", x, x)
-	}
-	return fmt.Sprintf("DATE_FORMAT(%s, '%s')", x, strf[to])
-}
-
-func duckdbGrain(x, to string) string {
-	x = "CAST(" + x + " AS TIMESTAMP)"
-	switch to {
-	case "quarter":
-		return fmt.Sprintf("year(%s) || '-Q' || quarter(%s)", x, x)
-	case "week":
-		x = "date_trunc('week', " + x + ")"
-	}
-	return fmt.Sprintf("strftime(%s, '%s')", x, strf[to])
-}
-
-func trinoGrain(x, to string) string {
-	x = "CAST(" + x + " AS timestamp)"
-	switch to {
-	case "quarter":
-		return fmt.Sprintf("concat(date_format(%s, '%%Y'), '-Q', CAST(quarter(%s) AS varchar))", x, x)
-	case "week":
-		x = "date_trunc('week', " + x + ")"
-	}
-	return fmt.Sprintf("date_format(%s, '%s')", x, strf[to])
 }

@@ -94,7 +94,7 @@ func (q *query) keys(alias func(group) string) (items, keys []string, err error)
 	for i, g := range q.c.groups {
 		key := q.column(q.node(q.c.g.ways(q.nodes[0].table, g.target)[0]), g.column)
 		if g.grain != "" {
-			key = q.c.d.grain(key, g.grain)
+			key = strings.ReplaceAll(q.c.d.grains[slices.Index(grains, g.grain)], "$x", key)
 		}
 		name := "k" + itoa(i)
 		if alias != nil {
