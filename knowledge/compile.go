@@ -210,17 +210,15 @@ func (c *compiler) statement(r Request) (string, error) {
 // single writes the statement of aggregates over one table.
 func (c *compiler) single(base int) (string, error) {
 	q := c.query(base)
-	items, keys, err := q.keys(func(g group) string { return g.alias() })
-	if err != nil {
-		return "", err
-	}
+	items, keys := q.keys(true)
+	var err error
 	for _, a := range c.aggregates {
 		if a.sql, err = q.aggregate(a); err != nil {
 			return "", err
 		}
 	}
 	for _, metric := range c.metrics {
-		items = append(items, metric.sql(func(a *aggregate) string { return a.sql })+" AS "+c.d.name(metric.name))
+		items = append(items, metric.sql()+" AS "+c.d.name(metric.name))
 	}
 	return q.selected(items, keys)
 }
@@ -236,10 +234,7 @@ func (c *compiler) several(bases []int) (string, error) {
 	}
 	for n, base := range bases {
 		q := c.query(base)
-		items, keys, err := q.keys(nil)
-		if err != nil {
-			return "", err
-		}
+		items, keys := q.keys(false)
 		old := columns[len(c.groups):]
 		for _, column := range old {
 			items = append(items, "NULL AS "+column)
@@ -274,7 +269,7 @@ func (c *compiler) several(bases []int) (string, error) {
 		items = append(items, keys[i]+" AS "+c.d.name(g.alias()))
 	}
 	for _, metric := range c.metrics {
-		items = append(items, metric.sql(func(a *aggregate) string { return a.sql })+" AS "+c.d.name(metric.name))
+		items = append(items, metric.sql()+" AS "+c.d.name(metric.name))
 	}
 	sql := "SELECT " + strings.Join(items, ", ") + " FROM (" + united + ") AS u"
 	if len(keys) > 0 {

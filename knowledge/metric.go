@@ -33,11 +33,11 @@ type part struct {
 	aggregate *aggregate // nil: text
 }
 
-func (l *lowered) sql(write func(*aggregate) string) string {
+func (l *lowered) sql() string {
 	var b strings.Builder
 	for _, p := range l.parts {
 		if p.aggregate != nil {
-			b.WriteString(write(p.aggregate))
+			b.WriteString(p.aggregate.sql)
 		} else {
 			b.WriteString(p.text)
 		}

@@ -88,21 +88,21 @@ func (q *query) write(e expression) (string, error) {
 	})
 }
 
-// keys writes the columns that the query is grouped by, as items of its list and as terms of GROUP BY. alias names
-// them; nil: k0, k1, ….
-func (q *query) keys(alias func(group) string) (items, keys []string, err error) {
+// keys writes the columns that the query is grouped by, as items of its list and as terms of GROUP BY. Their names are
+// those in the result if named, else k0, k1, ….
+func (q *query) keys(named bool) (items, keys []string) {
 	for i, g := range q.c.groups {
 		key := q.column(q.node(q.c.g.ways(q.nodes[0].table, g.target)[0]), g.column)
 		if g.grain != "" {
 			key = strings.ReplaceAll(q.c.d.grains[slices.Index(grains, g.grain)], "$x", key)
 		}
 		name := "k" + itoa(i)
-		if alias != nil {
-			name = q.c.d.name(alias(g))
+		if named {
+			name = q.c.d.name(g.alias())
 		}
 		keys, items = append(keys, key), append(items, key+" AS "+name)
 	}
-	return items, keys, nil
+	return items, keys
 }
 
 // aggregate writes one aggregate. The conditions of its metric stand in a CASE inside of it, so that a group without
