@@ -3,6 +3,8 @@ package knowledge
 import (
 	"slices"
 	"strings"
+
+	"github.com/texttosql/texttosql/internal/words"
 )
 
 // Compile returns one SELECT that answers the request, or a *RequestError. dialect names the engine
@@ -102,7 +104,7 @@ func (c *compiler) read(r Request) error {
 func (c *compiler) group(text string) (group, error) {
 	g := group{text: text}
 	column := text
-	before, grain, grained := cutLast(text, "@")
+	before, grain, grained := words.CutLast(text, "@")
 	if grained && slices.Contains(grains, strings.ToLower(grain)) {
 		column, g.grain, grained = before, strings.ToLower(grain), false
 	}
@@ -118,18 +120,11 @@ func (c *compiler) group(text string) (group, error) {
 			return g, nil
 		}
 	}
-	if before, after, _ := cutLast(column, "."); before == "" || after == "" {
+	if before, after, _ := words.CutLast(column, "."); before == "" || after == "" {
 		return g, invalid("", "group_by %q is not written table.column", text)
 	}
 	qualifier, _, _ := strings.Cut(column, ".")
 	return g, unknown("", "table or relationship", qualifier, c.g.targetNames())
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // condition reads a condition over table.column.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -131,10 +132,7 @@ func (m *Model) addsUp(statement *sqltext.Statement, a *aggregate) bool {
 	t := &m.Tables[a.base]
 	source := t.Name
 	if !t.isQuery() && t.Source != "" {
-		_, source, _ = cutLast(t.Source, ".")
-		if source == "" {
-			source = t.Source
-		}
+		_, source, _ = words.CutLast(t.Source, ".")
 	}
 	reads := slices.ContainsFunc(statement.Tables(), func(r sqlshape.TableRef) bool {
 		return r.Base() && strings.EqualFold(r.Name, source)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
@@ -54,10 +55,7 @@ func (w *within) stored(t *Table) *schema.Table {
 	if source == "" {
 		source = t.Name
 	}
-	of, name, dotted := cutLast(source, ".")
-	if !dotted {
-		of, name = "", source
-	}
+	of, name, _ := words.CutLast(source, ".")
 	found, _ := w.s.Lookup(of, name)
 	return found
 }

@@ -41,7 +41,7 @@ func newMisplaced(env *Env, s *schema.Schema, sql, name string) *misplaced {
 	}
 	s, _ = s.Presentable() // the names go into a prompt
 	m := &misplaced{env: env, schema: s, statement: env.DB.Language().Text.Parse(sql)}
-	m.qualifier, m.column, _ = cutLast(name, ".")
+	m.qualifier, m.column, _ = words.CutLast(name, ".")
 	mentions := m.mentions()
 	if len(mentions) == 0 {
 		return nil

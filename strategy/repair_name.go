@@ -19,7 +19,7 @@ func respelled(env *Env, s *schema.Schema, sql, name string) string {
 	}
 	s, _ = s.Presentable()
 	statement := env.DB.Language().Text.Parse(sql)
-	qualifier, last, _ := cutLast(name, ".")
+	qualifier, last, _ := words.CutLast(name, ".")
 	names, places := tablesLike(s, statement, last)
 	if len(places) == 0 {
 		names, places = columnsLike(env, s, statement, qualifier, last)

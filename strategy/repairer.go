@@ -166,7 +166,7 @@ func nearValues(env *Env, in RepairInput) string {
 
 // resolved returns a name in which the table's name replaces an alias of the statement.
 func resolved(env *Env, sql, name string) string {
-	alias, column, qualified := cutLast(name, ".")
+	alias, column, qualified := words.CutLast(name, ".")
 	if !qualified {
 		return name
 	}
@@ -187,7 +187,7 @@ func nearest(env *Env, s *schema.Schema, name string) []string {
 	if name == "" {
 		return nil
 	}
-	table, name, _ := cutLast(name, ".")
+	table, name, _ := words.CutLast(name, ".")
 	name = stemmed(name)
 	type near struct {
 		name     string
@@ -221,7 +221,7 @@ func nearest(env *Env, s *schema.Schema, name string) []string {
 		}
 	}
 	ofTable := func(n near) int {
-		if of, _, _ := cutLast(n.name, "."); table != "" && strings.EqualFold(of, env.Quote(table)) {
+		if of, _, _ := words.CutLast(n.name, "."); table != "" && strings.EqualFold(of, env.Quote(table)) {
 			return 0
 		}
 		return 1
@@ -238,11 +238,3 @@ func nearest(env *Env, s *schema.Schema, name string) []string {
 
 // stemmed returns a name as its stemmed words.
 func stemmed(name string) string { return strings.Join(words.Stems(name), "_") }
-
-// cutLast is strings.Cut at the last sep; without one, all of s is after.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return "", s, false
-}

@@ -130,6 +130,14 @@ func Float(f, low, high float64) string {
 	return text
 }
 
+// CutLast is strings.Cut at the last sep; without one, all of s is after.
+func CutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return "", s, false
+}
+
 // Plain is a value as it is, for people: money without an exponent, and the size of bytes.
 func Plain(v any) string {
 	switch v := v.(type) {
