@@ -142,25 +142,6 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// storeStats says what a Store saved.
-type storeStats struct {
-	Asked      int // executions asked for
-	Executed   int // statements that ran: the distinct ones
-	Again      int // statements that ran once more because their table was needed again
-	Statements int // distinct statements known
-}
-
-// Stats returns the counts of the statements so far.
-func (s *Store) Stats() storeStats {
-	st := storeStats{Asked: int(s.asked.Load()), Executed: int(s.executed.Load()), Again: int(s.again.Load())}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.databases {
-		st.Statements += d.size()
-	}
-	return st
-}
-
 // Execute runs a statement on the database of an id, unless it ran before.
 func (s *Store) Execute(ctx context.Context, db, sql string) (Execution, error) {
 	e, err := s.entry(ctx, db, sql)

@@ -40,12 +40,6 @@ func newDatabase(id string, db *exec.DB) *database {
 	return d
 }
 
-func (d *database) size() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.distinct)
-}
-
 // entry is one distinct statement. turn is held by the one that runs it; done
 // says that the rest is set, for good.
 type entry struct {
