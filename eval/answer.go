@@ -43,9 +43,11 @@ type Answer struct {
 // recorded is the outcome of an answer as a file has it: made with SQLite 3.40,
 // read-only, within 10 s.
 type recorded struct {
-	Status             string // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
-	SetMatch, BagMatch bool   // its result equals the gold's, as sets and as bags of rows
-	Rows, GoldRows     int    // rows of the two results; 0 where there is none
+	Status   string `json:"status"`    // "ok", "error", "timeout", "toomany" (over 200,000 rows), "noselect"
+	SetMatch bool   `json:"set_match"` // its result equals the gold's, as sets of rows
+	BagMatch bool   `json:"bag_match"` // its result equals the gold's, as bags of rows
+	Rows     int    `json:"nrows"`     // rows of its result; 0 where there is none
+	GoldRows int    `json:"gold_rows"` // rows of the gold's result; 0 where there is none
 }
 
 // Answers reads a file of answers, gzipped or not, one answer at a time, so the file may be larger than memory. It
@@ -251,22 +253,9 @@ func (s *source) answer(r record, run string) (a Answer, err error) {
 		return a, err
 	}
 	if raw := r.get("exec"); raw != nil {
-		var x struct {
-			Status   string `json:"status"`
-			SetMatch bool   `json:"set_match"`
-			BagMatch bool   `json:"bag_match"`
-			Rows     *int   `json:"nrows"`
-			GoldRows *int   `json:"gold_rows"`
-		}
-		if err := json.Unmarshal(raw, &x); err != nil {
+		a.Recorded = new(recorded)
+		if err := json.Unmarshal(raw, a.Recorded); err != nil {
 			return a, s.fault(r.line, "exec", badJSON(err))
-		}
-		a.Recorded = &recorded{Status: x.Status, SetMatch: x.SetMatch, BagMatch: x.BagMatch}
-		if x.Rows != nil {
-			a.Recorded.Rows = *x.Rows
-		}
-		if x.GoldRows != nil {
-			a.Recorded.GoldRows = *x.GoldRows
 		}
 	}
 	return a, nil
