@@ -83,6 +83,7 @@ func Run(ctx context.Context, ask func(context.Context, Question) (Answer, error
 
 // Estimate returns the mean of a metric over all questions with its 95 % interval, and the number N of questions. The
 // interval is a bootstrap over questions with 10,000 rounds. ok is false if the run was not scored by the metric.
+// Questions without an answer count as 0. So do questions whose gold has no result; [Report.Faults] returns these.
 func (r *Report) Estimate(metric string) (e Estimate, ok bool) {
 	for i, name := range r.Metrics {
 		if name != metric {

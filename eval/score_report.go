@@ -31,16 +31,6 @@ type Report struct {
 // N returns the number of questions: the denominator of every mean.
 func (r *Report) N() int { return len(r.Verdicts) }
 
-// Value returns the mean of a metric over all questions; ok is false if the run was not scored by this metric.
-// Questions without an answer count as 0. So do questions whose gold has no result; [Report.Faults] returns these.
-func (r *Report) Value(metric string) (value float64, ok bool) {
-	i := slices.Index(r.Metrics, metric)
-	if i < 0 {
-		return 0, false
-	}
-	return mean(r.Verdicts, i), true
-}
-
 // Faults returns the verdicts on questions that could not be scored, because the gold has no result or the database
 // is missing or damaged.
 func (r *Report) Faults() []Verdict {

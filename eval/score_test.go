@@ -55,7 +55,7 @@ func TestReports(t *testing.T) {
 	if first.N() != 5 || len(first.Faults()) != 2 || first.Unanswered() != 1 {
 		t.Errorf("%d questions, %d faults, %d unanswered", first.N(), len(first.Faults()), first.Unanswered())
 	}
-	if _, ok := first.Value("ts"); ok {
+	if _, ok := first.Estimate("ts"); ok {
 		t.Error("a metric that was not asked for has a value")
 	}
 	outcomes := testutil.Value(reports[1].Outcomes(eval.EX{}))(t)
@@ -98,7 +98,7 @@ func TestPlacedAnswers(t *testing.T) {
 			s := eval.Scorer{Store: newStore(t, numbers(t))}
 			path := write(t, test.file, test.content)
 			r := testutil.Value(s.ScoreRun(t.Context(), d, filepath.Base(path), eval.Answers(path)))(t)
-			if ex, _ := r.Value("ex_bag"); ex != 1 || r.LeftOut.String() != test.left {
+			if ex, _ := r.Estimate("ex_bag"); ex.Value != 1 || r.LeftOut.String() != test.left {
 				t.Errorf("ex %v, left out %q, want 1 and %q", ex, r.LeftOut, test.left)
 			}
 		})
@@ -114,7 +114,7 @@ func TestSpiderLines(t *testing.T) {
 		d := testutil.Value(eval.NewDataset("d", []eval.Question{{ID: "0", DB: name, Gold: "SELECT 1", Place: 0}}))(t)
 		path := write(t, "pred.txt", "SELECT\t1\t"+name+"\n")
 		r := testutil.Value((&eval.Scorer{Store: store}).ScoreRun(t.Context(), d, "pred.txt", eval.Answers(path)))(t)
-		if ex, _ := r.Value("ex_set"); ex != 1 {
+		if ex, _ := r.Estimate("ex_set"); ex.Value != 1 {
 			t.Errorf("database %q: %v", name, r)
 		}
 	}
@@ -186,8 +186,8 @@ func TestDamagedDatabases(t *testing.T) {
 {"qid": 4, "sql": "SELECT a FROM u"}`)
 	s := eval.Scorer{Store: newStore(t, in(dir))}
 	r := testutil.Value(s.ScoreRun(t.Context(), d, "a.jsonl", eval.Answers(path)))(t)
-	if ex, _ := r.Value("ex_set"); ex != 0.25 {
-		t.Errorf("ex_set %v, want 0.25", ex)
+	if ex, _ := r.Estimate("ex_set"); ex.Value != 0.25 {
+		t.Errorf("ex_set %v, want 0.25", ex.Value)
 	}
 	for i, want := range []string{"", "text.sqlite: ", "cut.sqlite: ", "cut.sqlite: "} {
 		if got := r.Verdicts[i].Fault; !strings.Contains(got, want) || (got == "") != (want == "") {
