@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -318,27 +316,11 @@ func head(t *result.Table) tracepage.Section {
 	for _, row := range t.Rows[:min(pageRows, len(t.Rows))] {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = cell(v)
+			if cells[i] = "NULL"; v != nil {
+				cells[i] = words.Plain(v)
+			}
 		}
 		s.Rows = append(s.Rows, cells)
 	}
 	return s
-}
-
-// cell is a value as a page shows it.
-func cell(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "NULL"
-	case []byte:
-		return fmt.Sprintf("%d bytes", len(v))
-	case float64:
-		// In all its digits, where they are few: money is read without exponents.
-		if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e15 {
-			return strconv.FormatFloat(v, 'f', -1, 64)
-		}
-		return fmt.Sprint(v)
-	default:
-		return fmt.Sprint(v)
-	}
 }
