@@ -41,14 +41,6 @@ func (w Weights) Mean() float64 {
 	return sum / float64(len(w.Of))
 }
 
-// Max returns the greatest weight, for vote.Majority.MaxWeight; 1 without weights.
-func (w Weights) Max() float64 {
-	if len(w.Of) == 0 {
-		return 1
-	}
-	return max(0, slices.Max(slices.Collect(maps.Values(w.Of))))
-}
-
 // greatestWeight is the greatest one that vote.Majority takes.
 const greatestWeight = 1e12
 

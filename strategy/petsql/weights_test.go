@@ -28,7 +28,7 @@ func TestWeightsFromLabels(t *testing.T) {
 		t.Errorf("%+v, %v", w, w.Validate())
 	}
 	near(t, (Weights{}).FromLabels(map[string]record{"never": {0, 10}}).Of, map[string]float64{"never": 0.01})
-	if got := (Weights{}).FromLabels(nil); len(got.Of) != 0 || got.Mean() != 1 || got.Max() != 1 {
+	if got := (Weights{}).FromLabels(nil); len(got.Of) != 0 || got.Mean() != 1 {
 		t.Errorf("no records: %+v", got)
 	}
 }
@@ -40,8 +40,8 @@ func TestWeightsUse(t *testing.T) {
 			t.Errorf("weight of %s %v, want %v", model, got, want)
 		}
 	}
-	if w.Max() != 3 || w.Mean() != 2 {
-		t.Errorf("max %v, mean %v", w.Max(), w.Mean())
+	if w.Mean() != 2 {
+		t.Errorf("mean %v", w.Mean())
 	}
 	err := Weights{Of: map[string]float64{"zero": 0, "nan": math.NaN(), "inf": math.Inf(1), "fine": 1}}.Validate()
 	for _, name := range []string{"zero", "nan", "inf"} {
@@ -110,9 +110,6 @@ func TestWeightsBounds(t *testing.T) {
 			if (err == nil) != tt.ok {
 				t.Errorf("%s: %v", tt.reason, err)
 			}
-		}
-		if got := of(tt.weight).Max(); got != max(tt.weight, 0) {
-			t.Errorf("%s: the greatest is %v", tt.reason, got)
 		}
 	}
 }
