@@ -93,11 +93,11 @@ func (c *client) readSchema(ctx context.Context, d *Database, uri string,
 			return nil, mcp.ResourceNotFoundError(uri)
 		}
 	}
-	out, err := d.render(ctx, s, schema.DDL)
+	text, _, err := d.render(ctx, s, schema.DDL)
 	if err != nil {
 		return nil, toldError(c.line(ctx, err))
 	}
-	return textResource(uri, "text/plain", strings.ToValidUTF8(out.Schema+keysBeyond(all, s), "\uFFFD")), nil
+	return textResource(uri, "text/plain", strings.ToValidUTF8(text+keysBeyond(all, s), "\uFFFD")), nil
 }
 
 func everyColumn(*schema.Table, *schema.Column) bool { return true }

@@ -67,7 +67,7 @@ func isText(kind string) bool {
 // alikeIn looks into one column. One that cannot be read has none. What looks like a secret, and addresses and phone
 // numbers, are found where they are revealed alone.
 func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value string, revealed bool) (found []near) {
-	name, of := db.Language().Quote(column), inFrom(db, t)
+	name, of := db.Language().Quote(column), t.TableName().Quoted(db.Language())
 	rows, err := db.QueryWithin(ctx,
 		fmt.Sprintf("SELECT %s, count(*) FROM %s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT %[3]d", name, of, alikeValues),
 		exec.Bounds{Rows: alikeValues})
@@ -95,15 +95,6 @@ func alikeIn(ctx context.Context, db *exec.DB, t schema.Table, column, value str
 	return found
 }
 
-// inFrom is the name of a table as a statement has it.
-func inFrom(db *exec.DB, t schema.Table) string {
-	name := db.Language().Quote(t.Name)
-	if t.Schema != "" {
-		name = db.Language().QuoteSchema(t.Schema) + "." + name
-	}
-	return name
-}
-
 // counted adds to the columns that hold a value how many rows have it: "customers.country (6 rows)". A column that
 // cannot be counted stays as it is.
 func counted(ctx context.Context, db *exec.DB, s *schema.Schema, held, value string) string {
@@ -122,8 +113,8 @@ func counted(ctx context.Context, db *exec.DB, s *schema.Schema, held, value str
 			if _, err := strconv.ParseFloat(value, 64); err == nil && !isText(c.Type) {
 				literal = value
 			}
-			rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = %s", inFrom(db, t),
-				db.Language().Quote(c.Name), literal), exec.Bounds{Rows: 1})
+			rows, err := db.QueryWithin(ctx, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s = %s",
+				t.TableName().Quoted(db.Language()), db.Language().Quote(c.Name), literal), exec.Bounds{Rows: 1})
 			if err != nil || len(rows.Rows) == 0 {
 				continue
 			}
