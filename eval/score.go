@@ -89,7 +89,7 @@ func faultOf(gold Execution) string {
 	if gold.OK() {
 		return ""
 	}
-	return "the gold has no result (" + string(gold.Status) + "): " + gold.Err
+	return "the gold has no result (" + gold.Status + "): " + gold.Err
 }
 
 // trial executes both statements of a trial, the gold first.

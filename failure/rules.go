@@ -280,11 +280,11 @@ func failureOfSamples(e *strategy.NoCandidateError) explained {
 
 // declinedWith is what the first model that declined said; "" where none did.
 func declinedWith(rejected []vote.Candidate) string {
-	i := slices.IndexFunc(rejected, func(c vote.Candidate) bool { return c.Reason == string(replies.ReasonRefusal) })
+	i := slices.IndexFunc(rejected, func(c vote.Candidate) bool { return c.Reason == replies.ReasonRefusal })
 	if i < 0 {
 		return ""
 	}
-	_, said, _ := strings.Cut(rejected[i].Rejected, string(replies.ReasonRefusal)+": ")
+	_, said, _ := strings.Cut(rejected[i].Rejected, replies.ReasonRefusal+": ")
 	return strings.Replace(said, "the model", "The model", 1)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -132,14 +131,14 @@ func (l *Lesson) sides() (left, right string) {
 		return words.Fold(l.From), l.Text + "\x00" + l.SQL
 	}
 	// Several of the others may hold for one thing: two ways to join, two hints about an error.
-	return strings.Join([]string{string(l.Scope), l.Pattern, l.Text, l.SQL,
+	return strings.Join([]string{l.Scope, l.Pattern, l.Text, l.SQL,
 		schema.FoldCase(strings.Join(l.Tables, "\x00"))}, "\x00"), ""
 }
 
 // about is the same for lessons that contradict each other, unless their ids are the same too.
 func (l *Lesson) about() string {
 	left, _ := l.sides()
-	return strings.Join([]string{string(l.Kind), l.Database, schema.FoldCase(l.Table), left}, "\x00\x00")
+	return strings.Join([]string{l.Kind, l.Database, schema.FoldCase(l.Table), left}, "\x00\x00")
 }
 
 // seenBy reports whether questions of a scope may be shown a lesson. What a person wrote for no scope holds for all.
@@ -188,7 +187,7 @@ func (l *Lesson) valid() error {
 		}
 		return lacks(l.Text == "", `"text"`)
 	}
-	return errors.New("unknown type " + fmt.Sprintf("%q", l.Kind))
+	return fmt.Errorf("unknown type %q", l.Kind)
 }
 
 // manual makes a lesson one that a person wrote.

@@ -140,7 +140,7 @@ func (a *Checker) Examine(ctx context.Context, sample int, model string, reply l
 	text, ended := reply.Text, reply.StopReason == llm.StopEnd
 	if r := reply.StopReason; r != llm.StopEnd && r != llm.StopFilter && r != "" { // an unknown word is not an end
 		if text, ended = replies.CompleteBlocks(text), true; text == "" {
-			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", string(replies.ReasonTruncated)
+			c.Rejected, c.Reason = "truncated: the reply was cut at its token limit", replies.ReasonTruncated
 			return c, nil
 		}
 	}
@@ -150,7 +150,7 @@ func (a *Checker) Examine(ctx context.Context, sample int, model string, reply l
 	}
 	if err != nil {
 		reject(&c, err)
-		if c.Reason == string(replies.ReasonRefusal) { // in the model's own words
+		if c.Reason == replies.ReasonRefusal { // in the model's own words
 			c.Rejected += ": " + redact.Line(words.Short(prompttext.OneLine(prompttext.AnswerText(reply.Text)), maxReason))
 		}
 		return c, nil

@@ -66,7 +66,7 @@ func (r *pipelineRun) elect(ctx context.Context) error {
 // declined reports whether models had only words for an answer: a question about other data, thanks, a greeting.
 func declined(candidates []vote.Candidate) bool {
 	return len(candidates) > 1 && !slices.ContainsFunc(candidates, func(c vote.Candidate) bool {
-		return c.Reason != string(replies.ReasonRefusal) && c.Reason != string(replies.ReasonNoSQL)
+		return c.Reason != replies.ReasonRefusal && c.Reason != replies.ReasonNoSQL
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -168,7 +169,7 @@ func (v *evaluate) read() (*eval.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions := append([]eval.Question(nil), dataset.Questions...)
+	questions := slices.Clone(dataset.Questions)
 	for i, q := range questions {
 		switch {
 		case q.Text == "":
@@ -265,8 +266,8 @@ func verdictOf(s scored) string {
 
 // last returns the error of the last question.
 func last(r *eval.Report) error {
-	for i := len(r.Verdicts) - 1; i >= 0; i-- {
-		switch v := r.Verdicts[i]; {
+	for _, v := range slices.Backward(r.Verdicts) {
+		switch {
 		case v.Err != nil:
 			return cli.Brief(v.Err)
 		case v.Fault != "":

@@ -303,7 +303,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	f.report.Shown, f.report.Tokens = len(f.schema.Tables), promptTokens(f.prompt)
 	f.report.Reused = f.reply.Text != "" && slices.Equal(full, f.prompt)
 	span.Set("tables", f.report.Shown)
-	span.Set("grade", string(f.report.Grade))
+	span.Set("grade", f.report.Grade)
 	return f, nil
 }
 
