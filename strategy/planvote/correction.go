@@ -11,19 +11,15 @@ import (
 
 // correction is a Prompter that adds a section on earlier attempts to the last message of another one.
 type correction struct {
-	Prompter strategy.Prompter // nil: strategy.Prompt{}
+	Prompter strategy.Prompter // writes at least one message
 	// SQL and Problem are shown, quoted text masked where values may not be; none: nothing is added
 	Tried []strategy.Step
 }
 
 // Prompt writes the messages.
 func (c correction) Prompt(ctx context.Context, env *strategy.Env, in strategy.PromptInput) ([]llm.Message, error) {
-	p := c.Prompter
-	if p == nil {
-		p = strategy.Prompt{}
-	}
-	messages, err := p.Prompt(ctx, env, in)
-	if err != nil || len(c.Tried) == 0 || len(messages) == 0 {
+	messages, err := c.Prompter.Prompt(ctx, env, in)
+	if err != nil || len(c.Tried) == 0 {
 		return messages, err
 	}
 	var b strings.Builder

@@ -53,13 +53,12 @@ func (e *unclearError) Error() string { return e.question.Error() }
 // failure is the error of a question: a FailureError if neither the model nor the database is to blame.
 func (r *run) failure(err error) error {
 	var none *strategy.NoCandidateError
-	unclear := (*unclearError)(nil)
 	switch {
 	case errors.As(err, &none):
 		if broken := errors.Join(append(r.failed, none.Failed...)...); broken != nil {
 			return fmt.Errorf("threephase: no statement was found before a call failed: %w", broken)
 		}
-	case errors.Is(err, linker.ErrNoTables), errors.Is(err, linker.ErrNoJoin), errors.As(err, &unclear):
+	case errors.Is(err, linker.ErrNoTables), errors.Is(err, linker.ErrNoJoin), errors.As(err, new(*unclearError)):
 	default:
 		return err
 	}
@@ -78,18 +77,16 @@ func (r *run) failure(err error) error {
 // recommended is what the user can do about a failure. What the session adds, such as that no correction is left, is
 // not known here.
 func recommended(err error) []string {
-	var list []string
-	unclear := (*unclearError)(nil)
 	switch {
-	case errors.As(err, &unclear):
-		list = append(list, "Say which one is meant.")
+	case errors.As(err, new(*unclearError)):
+		return []string{"Say which one is meant."}
 	case errors.Is(err, linker.ErrNoTables):
-		list = append(list, "Ask again with the names of the things that the tables are about.")
+		return []string{"Ask again with the names of the things that the tables are about."}
 	case errors.Is(err, linker.ErrNoJoin):
-		list = append(list, "Say how the tables are joined: join A.x with B.y.")
-	default:
-		list = append(list, "Check the names in the question against the schema.",
-			"Correct what the errors of the statements show: a table, a join, or what a word means.")
+		return []string{"Say how the tables are joined: join A.x with B.y."}
 	}
-	return list
+	return []string{
+		"Check the names in the question against the schema.",
+		"Correct what the errors of the statements show: a table, a join, or what a word means.",
+	}
 }
