@@ -36,16 +36,10 @@ func (t *Table) References(q Quoter) (lines string) {
 	if q == nil {
 		q = quoterFunc(prompttext.QuoteName)
 	}
-	list := func(names []string) string {
-		quoted := make([]string, len(names))
-		for i, name := range names {
-			quoted[i] = q.Quote(name)
-		}
-		return strings.Join(quoted, ", ")
-	}
 	for _, k := range t.ForeignKeys {
 		if to := (TableName{cmp.Or(k.RefSchema, t.Schema), k.RefTable}); to != t.TableName() {
-			lines += "FOREIGN KEY (" + list(k.Columns) + ") REFERENCES " + to.Quoted(q) + "(" + list(k.RefColumns) + ")\n"
+			lines += "FOREIGN KEY (" + prompttext.List(q.Quote, k.Columns) + ") REFERENCES " + to.Quoted(q) + "(" +
+				prompttext.List(q.Quote, k.RefColumns) + ")\n"
 		}
 	}
 	return lines

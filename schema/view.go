@@ -290,16 +290,7 @@ func (v *view) column(t *Table, name string) *columnView {
 }
 
 // names quotes and joins names.
-func (p *preparer) names(names []string) string {
-	if len(names) == 1 {
-		return p.Names.Quote(names[0])
-	}
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = p.Names.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
-}
+func (p *preparer) names(names []string) string { return prompttext.List(p.Names.Quote, names) }
 
 // typeText is a declared type as a prompt may show it. SQLite takes any words for a type, so it is cleaned as a comment
 // is, and left out if it is too long or has comments.

@@ -33,13 +33,7 @@ Reply with one JSON object and nothing else. Its keys are the names of all colum
 // and all other text of the database is cleaned.
 func (c Columns) messages(db *exec.DB, t *schema.Table, columns []int) []llm.Message {
 	names := db.Language().PromptQuoter()
-	list := func(columns []string) string {
-		quoted := make([]string, len(columns))
-		for i, name := range columns {
-			quoted[i] = names.Quote(name)
-		}
-		return "(" + strings.Join(quoted, ", ") + ")"
-	}
+	list := func(columns []string) string { return "(" + prompttext.List(names.Quote, columns) + ")" }
 	var b strings.Builder
 	b.WriteString("### Table\n" + t.TableName().Quoted(names) + note("", t.Description) + "\n")
 	if len(t.PrimaryKey) > 0 {

@@ -58,6 +58,18 @@ func QuoteName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
+// List returns names, each quoted, with commas between them.
+func List(quote func(string) string, names []string) string {
+	if len(names) == 1 {
+		return quote(names[0])
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // IsPlainName reports whether a name has ASCII letters, digits and underscores only, and no digit in front.

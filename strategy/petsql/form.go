@@ -38,24 +38,16 @@ func (f *form) add(s *schema.Schema, t *schema.Table, sample schema.Sample) {
 		}
 	}
 	if len(t.PrimaryKey) > 0 {
-		columns = append(columns, "PRIMARY KEY ("+f.list(t.PrimaryKey)+")")
+		columns = append(columns, "PRIMARY KEY ("+prompttext.List(f.names.Quote, t.PrimaryKey)+")")
 	}
 	f.tables = append(f.tables, name+"("+strings.Join(columns, ", ")+")")
 	f.values = append(f.values, name+"("+strings.Join(values, ",")+")")
 	for _, k := range t.ForeignKeys {
 		if to, ok := s.Lookup(cmp.Or(k.RefSchema, t.Schema), k.RefTable); ok {
-			f.keys = append(f.keys, name+"("+f.list(k.Columns)+") REFERENCES "+to.TableName().Quoted(f.names)+"("+
-				f.list(k.RefColumns)+")")
+			f.keys = append(f.keys, name+"("+prompttext.List(f.names.Quote, k.Columns)+") REFERENCES "+
+				to.TableName().Quoted(f.names)+"("+prompttext.List(f.names.Quote, k.RefColumns)+")")
 		}
 	}
-}
-
-func (f *form) list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = f.names.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
 }
 
 // valuesOf writes the values of a column in the rows of a sample, in brackets: each once, as published all of them.
