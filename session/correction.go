@@ -86,14 +86,10 @@ func (c Correction) compared() (tables []schema.TableName) {
 // String returns the correction in words for a person: "read orders; do not read customers"; "" if it has only Text.
 func (c Correction) String() string {
 	list := func(before string, names []schema.TableName) string {
-		var texts []string
-		for _, n := range names {
-			texts = append(texts, n.String())
-		}
-		if texts == nil {
+		if len(names) == 0 {
 			return ""
 		}
-		return before + strings.Join(texts, ", ")
+		return before + listed(names, "")
 	}
 	switch {
 	case c.Kind == dialogue.CorrectTable:
@@ -122,14 +118,10 @@ func (c Correction) Constraint() string {
 	case c.Kind == dialogue.CorrectTable:
 		var parts []string
 		if len(c.Tables) > 0 {
-			parts = append(parts, "Use table "+quotedNames(c.Tables)+".")
+			parts = append(parts, "Use table "+listed(c.Tables, "'")+".")
 		}
 		if len(c.Rejected) > 0 {
-			names := make([]string, len(c.Rejected))
-			for i, t := range c.Rejected {
-				names[i] = t.String()
-			}
-			parts = append(parts, "DO NOT use: "+strings.Join(names, ", "))
+			parts = append(parts, "DO NOT use: "+listed(c.Rejected, ""))
 		}
 		return "MANDATORY TABLE: " + strings.Join(parts, " ") + more
 	case c.Kind == dialogue.CorrectJoin && c.Join != nil:
@@ -145,10 +137,11 @@ func (c Correction) Constraint() string {
 	return "USER CLARIFICATION: " + c.Text
 }
 
-func quotedNames(tables []schema.TableName) string {
+// listed returns the names of tables, each between two quotes, with commas between them.
+func listed(tables []schema.TableName, quote string) string {
 	names := make([]string, len(tables))
 	for i, t := range tables {
-		names[i] = "'" + t.String() + "'"
+		names[i] = quote + t.String() + quote
 	}
 	return strings.Join(names, ", ")
 }
