@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -79,11 +80,7 @@ func (m Model) Check(ctx context.Context, db querier, dialect string) ([]Fault, 
 	}
 	for _, v := range m.VerifiedQueries {
 		sql, err := sound.Statement(v, nil, dialect)
-		name := v.Name
-		if name == "" {
-			name = v.Question
-		}
-		k.runs(faultVerified, name, sql, err)
+		k.runs(faultVerified, cmp.Or(v.Name, v.Question), sql, err)
 	}
 	return k.faults, ctx.Err()
 }
@@ -97,8 +94,10 @@ type checker struct {
 	faults  []Fault
 }
 
-func (k *checker) fault(kind, name, format string, args ...any) {
+// fault adds a fault and returns it for the caller to complete.
+func (k *checker) fault(kind, name, format string, args ...any) *Fault {
 	k.faults = append(k.faults, Fault{Kind: kind, Name: name, Detail: fmt.Sprintf(format, args...)})
+	return &k.faults[len(k.faults)-1]
 }
 
 // runs adds a fault if a statement does not compile or does not run.
@@ -142,16 +141,13 @@ func (k *checker) table(i int) {
 	}
 	for _, key := range t.Keys {
 		rows, distinct, err := k.count(i, key)
-		switch {
-		case err != nil:
-			k.fault(faultKey, t.Name, "%s: %v", strings.Join(key, ", "), err)
-		case rows != distinct:
-			k.fault(faultKey, t.Name, "%s is no key: %d rows, %d different values", strings.Join(key, ", "), rows, distinct)
-			k.faults[len(k.faults)-1].Rows, k.faults[len(k.faults)-1].Distinct = rows, distinct
-		default:
-			continue
+		columns := strings.Join(key, ", ")
+		if err != nil {
+			k.fault(faultKey, t.Name, "%s: %v", columns, err).Columns = key
+		} else if rows != distinct {
+			f := k.fault(faultKey, t.Name, "%s is no key: %d rows, %d different values", columns, rows, distinct)
+			f.Columns, f.Rows, f.Distinct = key, rows, distinct
 		}
-		k.faults[len(k.faults)-1].Columns = key
 	}
 }
 
@@ -160,11 +156,7 @@ func (k *checker) stored(t *Table) []string {
 	if t.isQuery() {
 		return nil
 	}
-	source := t.Source
-	if source == "" {
-		source = t.Name
-	}
-	rows, err := k.db.Query(k.ctx, "SELECT * FROM "+k.c.d.path(source)+" WHERE 1 = 0")
+	rows, err := k.db.Query(k.ctx, "SELECT * FROM "+k.c.d.path(cmp.Or(t.Source, t.Name))+" WHERE 1 = 0")
 	if err != nil {
 		return nil
 	}
@@ -247,9 +239,9 @@ func (k *checker) relationship(r *Relationship) {
 		if err != nil {
 			k.fault(faultRelationship, r.label(), "%v", err)
 		} else if rows != distinct {
-			k.fault(faultRelationship, r.label(), "%s of %s is no key: %d rows, %d different values%s",
+			f := k.fault(faultRelationship, r.label(), "%s of %s is no key: %d rows, %d different values%s",
 				strings.Join(r.columns(1), ", "), r.To, rows, distinct, k.alone(from, to, r))
-			k.faults[len(k.faults)-1].Rows, k.faults[len(k.faults)-1].Distinct = rows, distinct
+			f.Rows, f.Distinct = rows, distinct
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,11 +52,7 @@ func (w *within) stored(t *Table) *schema.Table {
 	if t.isQuery() {
 		return nil
 	}
-	source := t.Source
-	if source == "" {
-		source = t.Name
-	}
-	of, name, _ := words.CutLast(source, ".")
+	of, name, _ := words.CutLast(cmp.Or(t.Source, t.Name), ".")
 	found, _ := w.s.Lookup(of, name)
 	return found
 }
