@@ -34,7 +34,7 @@ func resolve[T any](items []T, nameOf func(T) string, name string) int {
 		func(a, b string) bool { return a == b },
 		strings.EqualFold,
 		func(a, b string) bool { return words.Squeeze(a) == words.Squeeze(b) },
-		func(a, b string) bool { return singular(a) == singular(b) },
+		func(a, b string) bool { return stemmed(a) == stemmed(b) },
 		func(a, b string) bool {
 			a, b = strings.ToLower(a), strings.ToLower(b)
 			most := min(2, utf8.RuneCountInString(a)/4, utf8.RuneCountInString(b)/4)
@@ -51,6 +51,3 @@ func resolve[T any](items []T, nameOf func(T) string, name string) int {
 	}
 	return -1
 }
-
-// singular returns the words of a name in the singular.
-func singular(name string) string { return strings.Join(words.Stems(name), "") }

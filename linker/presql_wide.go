@@ -40,13 +40,13 @@ func widen(in Input, links schema.Links, drafted int) schema.Links {
 	covered := map[string]bool{}
 	for i := range small.Tables {
 		for _, c := range small.Tables[i].Columns {
-			covered[singular(c.Name)] = true
+			covered[stemmed(c.Name)] = true
 		}
 	}
 	for i := range in.Schema.Tables {
 		t := &in.Schema.Tables[i]
 		if slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
-			return len(words.OfName(c.Name)) > 1 && isNamed(c.Name, asked) && !covered[singular(c.Name)]
+			return len(words.OfName(c.Name)) > 1 && isNamed(c.Name, asked) && !covered[stemmed(c.Name)]
 		}) {
 			add(t)
 		}
