@@ -129,8 +129,8 @@ func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 		return nil
 	}
 	for _, c := range in.Corrections {
-		if c.Kind == dialogue.CorrectTable || slices.ContainsFunc(namedBy(c), func(t schema.TableName) bool {
-			return slices.Contains(i.Final, t)
+		if c.Kind == dialogue.CorrectTable || slices.ContainsFunc(namedBy(c), func(n schema.ColumnName) bool {
+			return slices.Contains(i.Final, n.Table)
 		}) {
 			return nil
 		}
@@ -162,13 +162,13 @@ func (i PerTableResult) Ambiguity(in Input) *session.QuestionError {
 	return q
 }
 
-// namedBy returns the tables of the columns that a correction is about.
-func namedBy(c session.Correction) (tables []schema.TableName) {
+// namedBy returns the columns that a correction is about.
+func namedBy(c session.Correction) (columns []schema.ColumnName) {
 	if c.Kind == dialogue.CorrectJoin && c.Join != nil {
-		tables = append(tables, c.Join.Left.Table, c.Join.Right.Table)
+		columns = append(columns, c.Join.Left, c.Join.Right)
 	}
 	if c.Kind == dialogue.CorrectColumn && c.Column != nil {
-		tables = append(tables, c.Column.Table)
+		columns = append(columns, *c.Column)
 	}
-	return tables
+	return columns
 }

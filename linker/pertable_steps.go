@@ -28,7 +28,9 @@ func (r *perTableRun) correct() {
 func (r *perTableRun) force() {
 	before := len(r.names())
 	for _, c := range r.in.Corrections {
-		r.set(namedBy(c), true)
+		for _, n := range namedBy(c) {
+			r.set([]schema.TableName{n.Table}, true)
+		}
 		r.id.JoinsNeeded = r.id.JoinsNeeded || c.Kind == dialogue.CorrectJoin
 	}
 	r.id.Final = r.names()
@@ -289,12 +291,7 @@ func (r *perTableRun) link() {
 func (r *perTableRun) alsoNeeded(of schema.TableName) (names []string) {
 	columns := r.id.Columns
 	for _, c := range r.in.Corrections {
-		if c.Kind == dialogue.CorrectJoin && c.Join != nil {
-			columns = append(slices.Clip(columns), c.Join.Left, c.Join.Right)
-		}
-		if c.Kind == dialogue.CorrectColumn && c.Column != nil {
-			columns = append(slices.Clip(columns), *c.Column)
-		}
+		columns = append(slices.Clip(columns), namedBy(c)...)
 	}
 	for _, c := range columns {
 		if sameTable(c.Table.Schema, c.Table.Name, of.Schema, of.Name) {
