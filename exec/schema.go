@@ -146,7 +146,7 @@ func (db *DB) leaveOut(c *Catalog) {
 				": it is left out of the schema"})
 		}
 		return false
-	}, func(*schema.Table, *schema.Column) bool { return true })
+	}, nil)
 	c.Schema.LeftOut = whole.LeftOut
 }
 

@@ -293,9 +293,7 @@ func (r *joinRun) withoutRejected() *schema.Schema {
 		set(c.Rejected, true)
 		set(c.Tables, false)
 	}
-	return r.schema.Project(func(t *schema.Table) bool { return !rejected[t] }, func(*schema.Table, *schema.Column) bool {
-		return true
-	})
+	return r.schema.Project(func(t *schema.Table) bool { return !rejected[t] }, nil)
 }
 
 // bridge adds the tables of a shortest path of keys over at most maxBridges further tables between two parts, and

@@ -241,9 +241,7 @@ func partsOf(t *schema.Table) (parts []*schema.Schema) {
 	from, tokens := 0, 0
 	cut := func(to int) {
 		place := 0
-		parts = append(parts, whole.Project(func(*schema.Table) bool {
-			return true
-		}, func(*schema.Table, *schema.Column) bool {
+		parts = append(parts, whole.Project(nil, func(*schema.Table, *schema.Column) bool {
 			place++
 			return from < place && place <= to
 		}))

@@ -72,9 +72,9 @@ func (r *perTableRun) render(rules, head string, tables []schema.TableName) (str
 	renderer := r.in.renderer()
 	// each message is rounded up
 	renderer.MaxTokens, renderer.Beside = cmp.Or(r.CallTokens, defaultCallTokens), len(rules)+len(head)+8
-	out, err := renderer.Render(r.ctx, r.judge.Schema.Project(
-		func(t *schema.Table) bool { return slices.Contains(tables, t.TableName()) },
-		func(*schema.Table, *schema.Column) bool { return true }))
+	out, err := renderer.Render(r.ctx, r.judge.Schema.Project(func(t *schema.Table) bool {
+		return slices.Contains(tables, t.TableName())
+	}, nil))
 	return out.Text, err
 }
 

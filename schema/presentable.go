@@ -177,18 +177,19 @@ func (t *Table) showNames() (changes bool) {
 	return true
 }
 
-// Project returns the part of s with the tables that table accepts and the columns that column accepts. It drops
-// tables without columns, keys that name a dropped item, and the CREATE text of a table that lost a column.
+// Project returns the part of s with the tables that table accepts and the columns that column accepts. A nil function
+// accepts all. Project drops tables without columns, keys that name a dropped item, and the CREATE text of a table that
+// lost a column.
 func (s *Schema) Project(table func(*Table) bool, column func(*Table, *Column) bool) *Schema {
 	out := *s
 	out.Tables = nil
 	var places []int
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		if !table(t) {
+		if table != nil && !table(t) {
 			continue
 		}
-		if kept := t.project(func(j int) bool { return column(t, &t.Columns[j]) }); len(kept.Columns) > 0 {
+		if kept := t.project(func(j int) bool { return column == nil || column(t, &t.Columns[j]) }); len(kept.Columns) > 0 {
 			out.Tables, places = append(out.Tables, kept), append(places, i)
 		}
 	}

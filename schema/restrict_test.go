@@ -142,6 +142,27 @@ func TestRestrict(t *testing.T) {
 	golden.Equal(t, []string{"x"}, unknown, "Whole reports unknown names too")
 }
 
+// TestProject: a function that is not given accepts all.
+func TestProject(t *testing.T) {
+	table := func(t *schema.Table) bool { return t.Name == "course" || t.Name == "lecturer" }
+	column := func(_ *schema.Table, c *schema.Column) bool { return c.Name == "id" || c.Name == "lecturer_id" }
+	course := "course(id lecturer_id) -> lecturer"
+	for _, tc := range []struct {
+		why    string
+		table  func(*schema.Table) bool
+		column func(*schema.Table, *schema.Column) bool
+		want   []string
+	}{
+		{"all", nil, nil, outline(chain())},
+		{"all columns", table, nil, []string{"course(id title lecturer_id) -> lecturer", "lecturer(id name)"}},
+		{"both", table, column, []string{course, "lecturer(id)"}},
+		{"all tables", nil, column, []string{"person(id)", "student(id)", "enrolment(id)", course, "lecturer(id)", "club(id)",
+			"member(id)", "visit(id)", "island(id)"}},
+	} {
+		golden.Equal(t, tc.want, outline(chain().Project(tc.table, tc.column)), tc.why)
+	}
+}
+
 func TestRestrictDefinition(t *testing.T) {
 	got, _ := chain().Restrict(schema.Links{Tables: []schema.TableLink{{Table: "student", Columns: []string{"name"}},
 		{Table: "island"}}})

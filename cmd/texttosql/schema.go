@@ -106,6 +106,5 @@ func only(s *tables.Schema, names []string) (*tables.Schema, error) {
 		}
 		named[s.SchemaOf(t)+"."+t.Name] = true
 	}
-	return s.Project(func(t *tables.Table) bool { return named[s.SchemaOf(t)+"."+t.Name] },
-		func(*tables.Table, *tables.Column) bool { return true }), nil
+	return s.Project(func(t *tables.Table) bool { return named[s.SchemaOf(t)+"."+t.Name] }, nil), nil
 }

@@ -146,9 +146,7 @@ func (h *held) Catalog(ctx context.Context) (*exec.Catalog, error) {
 		}
 		c.Flows = append(c.Flows, flowsIn(relation, r.s.Tables[i].Columns)...)
 	}
-	c.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
-		return true
-	})
+	c.Schema = r.s.Project(nil, nil)
 	c.Schema.Tables = slices.Grow(c.Schema.Tables, 1) // no tables are a list too
 	return c, nil
 }

@@ -455,8 +455,6 @@ func (r *reading) finish() {
 			own.define(relation, r.views[relation.Name])
 		}
 	}
-	r.out.Schema = r.s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool {
-		return true
-	})
+	r.out.Schema = r.s.Project(nil, nil)
 	r.out.Schema.Tables = slices.Grow(r.out.Schema.Tables, 1) // no tables are a list too
 }

@@ -96,7 +96,7 @@ func (c *conn) Catalog(ctx context.Context) (*exec.Catalog, error) {
 			return nil, err
 		}
 	}
-	s = s.Project(func(*schema.Table) bool { return true }, func(*schema.Table, *schema.Column) bool { return true })
+	s = s.Project(nil, nil)
 	s.Tables = slices.Grow(s.Tables, 1) // no tables are a list too
 	r.catalog.Schema = s
 	return r.catalog, nil

@@ -168,7 +168,5 @@ func tableOf(env *strategy.Env, argument string) (*schema.Schema, *schema.Table,
 	if !ok {
 		return nil, nil, fmt.Errorf("there is no table %s", words.Short(name, 60))
 	}
-	return shown.Project(func(other *schema.Table) bool { return other == t }, func(*schema.Table, *schema.Column) bool {
-		return true
-	}), t, nil
+	return shown.Project(func(other *schema.Table) bool { return other == t }, nil), t, nil
 }

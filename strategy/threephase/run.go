@@ -93,8 +93,9 @@ func (r *run) restrict(ctx context.Context) error {
 	for _, l := range links.Tables {
 		r.tables = append(r.tables, l.Name())
 	}
-	r.whole = r.input.Schema.Project(func(t *schema.Table) bool { return slices.Contains(r.tables, t.TableName()) },
-		func(*schema.Table, *schema.Column) bool { return true })
+	r.whole = r.input.Schema.Project(func(t *schema.Table) bool {
+		return slices.Contains(r.tables, t.TableName())
+	}, nil)
 	if r.input.Schema == r.env.Schema { // else it is profiled
 		if r.whole, err = r.env.Profiled(ctx, r.out, r.whole); err != nil {
 			return err

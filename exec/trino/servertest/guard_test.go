@@ -58,7 +58,7 @@ func schemaOf(t *testing.T, place string) *schema.Schema {
 		t.Fatal(err)
 	}
 	here := func(t *schema.Table) bool { return s.SchemaOf(t) == place || t.Schema == "tpch.tiny" }
-	return s.Project(here, func(*schema.Table, *schema.Column) bool { return true })
+	return s.Project(here, nil)
 }
 
 // hostile are the statements of the guard's own tests.

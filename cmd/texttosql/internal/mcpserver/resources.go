@@ -89,7 +89,7 @@ func (c *client) readSchema(ctx context.Context, d *Database, uri string,
 	}
 	all := s
 	if wanted != nil {
-		if s = all.Project(func(t *schema.Table) bool { return wanted(all, t) }, everyColumn); len(s.Tables) == 0 {
+		if s = all.Project(func(t *schema.Table) bool { return wanted(all, t) }, nil); len(s.Tables) == 0 {
 			return nil, mcp.ResourceNotFoundError(uri)
 		}
 	}
@@ -99,5 +99,3 @@ func (c *client) readSchema(ctx context.Context, d *Database, uri string,
 	}
 	return textResource(uri, "text/plain", strings.ToValidUTF8(text+keysBeyond(all, s), "\uFFFD")), nil
 }
-
-func everyColumn(*schema.Table, *schema.Column) bool { return true }

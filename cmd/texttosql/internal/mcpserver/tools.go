@@ -159,7 +159,7 @@ func (c *client) schema(ctx context.Context, _ *mcp.CallToolRequest, in schemaIn
 	if len(in.Tables) > 0 {
 		s = all.Project(func(t *schema.Table) bool {
 			return slices.ContainsFunc(in.Tables, func(name string) bool { return d.called(all, t, name) })
-		}, everyColumn)
+		}, nil)
 	}
 	text, shortened, err := d.render(ctx, s, forms[in.Form])
 	if err != nil {
