@@ -46,9 +46,9 @@ import (
 
 // Ask answers a question with checked SQL and its rows.
 //
-// It takes every AskOption except WithUser. Also with an error the Result is never nil: it has the usage, the trace, the
-// candidates and the best answer so far. Test for the errors of this package with errors.Is. If ctx ended, the error is
-// ctx.Err().
+// It takes every AskOption except WithUser. Also with an error the Result is never nil: it has the usage, the trace,
+// the candidates and the best answer so far. Test for the errors of this package with errors.Is. If ctx ended, the
+// error is ctx.Err().
 func (e *Engine) Ask(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	q := newQuestion(question, opts)
 	res := &Result{Question: q.Text}
@@ -79,8 +79,8 @@ func (e *Engine) admit(ctx context.Context, q asking) (scoped *Engine, err error
 	return scoped, nil
 }
 
-// Generate answers a question with checked SQL and without rows. It takes the options of Ask. Candidates still run to be
-// compared, unless WithoutExecution was given.
+// Generate answers a question with checked SQL and without rows. It takes the options of Ask. Candidates still run to
+// be compared, unless WithoutExecution was given.
 func (e *Engine) Generate(ctx context.Context, question string, opts ...AskOption) (*Result, error) {
 	q := newQuestion(question, opts)
 	q.withoutRows = true

@@ -31,15 +31,11 @@ import (
 //   - *session.QuestionError: answer it with Choose, Correct or Apply.
 //   - *session.InterruptedError: Resume continues the question; Ask begins another one.
 //   - session.ErrConflict: another process took over the session.
-//   - *session.StateError: the state of the conversation does not allow the call.
-//   - session.ErrStale, of Resume, Choose, Correct and Apply: the schema or the configuration changed. Restart goes on.
-//   - session.ErrInvalidCorrection, session.ErrMaxCorrections or session.ErrNotStandalone.
-//   - an error of the store.
-//   - any error of Engine.Ask.
+//   - another error of package session, such as a *StateError, or ErrStale: the schema changed, and Restart goes on.
+//   - any error of the store, and of Engine.Ask.
 //
-// While one call works on a conversation, every other call gets an error that matches exec.ErrBusy. This includes
-// another Conversation with the same id, in any process on session.FileStore: call again later. Safe for concurrent
-// use.
+// Safe for concurrent use. While one call works on a conversation, every other call gets exec.ErrBusy: call again
+// later. This includes another Conversation with the same id, in any process on session.FileStore.
 type Conversation struct {
 	// MaxCorrections limits the corrections of a question; 0 means 3, a negative value means none. Set it
 	// before the first call.

@@ -423,8 +423,8 @@ func WithProgress(f func(Progress)) AskOption {
 	return askOption{option{"WithProgress", func(c *config) { c.progress = f }}, func(a *asking) { a.progress = f }}
 }
 
-// WithLogger writes one record per question and per statement of Query and Stream, one per warning (Warn) and one per step
-// (Debug), with the context of the question. With a nil logger it writes nothing.
+// WithLogger writes one record per question and per statement of Query and Stream, one per warning (Warn) and one per
+// step (Debug), with the context of the question. With a nil logger it writes nothing.
 //
 // The record of a question has its outcome and the first failure. The outcome is "answered", "degraded" (the warning
 // "provider-failed") or the class of the error (failure.Of). The level is Info. It is Warn for a degraded answer, and

@@ -164,7 +164,7 @@ func TestLiveAnswerable(t *testing.T) {
 		len(outcomes), share(auroc.Value), share(auroc.Low), share(auroc.High), refused[true], refused[false]))
 }
 
-// TestLiveAskedBack plays ten questions of AMBROSIA with two readings and ten with one: which are answered by a question.
+// TestLiveAskedBack plays ten questions of AMBROSIA with two readings and ten with one: which are answered by one.
 func TestLiveAskedBack(t *testing.T) {
 	dir := evaldata.Folder(t, "TEXTTOSQL_DATA_ASKING")
 	var report strings.Builder

@@ -77,8 +77,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // StatusError returns an [*Error] for a call that a server answered with an HTTP status other than success. The status
 // decides the class: 429 is ClassRateLimit, 408 and 504 are ClassTimeout, 413 is ClassContextTooLong, 409 and all
-// others from 500 on except 501 and 505 are ClassOverloaded, all others are ClassPermanent. retryAfter is the wait that the server
-// requests (Retry-After); 0: none. err is the cause; it may be nil.
+// others from 500 on except 501 and 505 are ClassOverloaded, all others are ClassPermanent. retryAfter is the wait that
+// the server requests (Retry-After); 0: none. err is the cause; it may be nil.
 func StatusError(status int, retryAfter time.Duration, err error) error {
 	return &Error{Class: classOfStatus(status), Status: status, RetryAfter: max(0, retryAfter), Err: err}
 }

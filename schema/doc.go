@@ -14,8 +14,8 @@
 // Names, types, comments and stored values may come from anybody who could write to the database, and they are put into
 // prompts. So stored values become literals, descriptions become comments of one line, and names are checked and
 // quoted. Text from the database cannot end its line, a code fence or a tag, and cannot hide in invisible characters.
-// Only a CREATE text in planvote.Augmented keeps its lines, with its comments cleaned. A model may still believe what it
-// reads; the guard of exec decides what may run.
+// Only a CREATE text in planvote.Augmented keeps its lines, with its comments cleaned. A model may still believe what
+// it reads; the guard of exec decides what may run.
 //
 // # Names
 //
