@@ -85,11 +85,13 @@ func (s *Conversation) day(r *session.Record) string {
 }
 
 // said is the evidence of the current question with what the user said of words while earlier ones were corrected.
-func (s *Conversation) said(r *session.Record) string {
-	evidence := r.Turns[r.Turn()].Evidence
-	if said := slices.DeleteFunc(r.Said(), func(line string) bool {
-		return s.engine().mentions(memory.Exemplar{Question: line})
-	}); len(said) > 0 {
+func (s *Conversation) said(ctx context.Context, r *session.Record) string {
+	evidence, said := r.Turns[r.Turn()].Evidence, r.Said()
+	if len(said) > 0 {
+		denied, err := s.engine().denied(ctx) // the question meets the same error
+		said = slices.DeleteFunc(said, func(line string) bool { return err != nil || denied(line) })
+	}
+	if len(said) > 0 {
 		evidence = strings.TrimSpace(evidence + "\nThe user said before: " + strings.Join(said, "; "))
 	}
 	return evidence
@@ -145,7 +147,7 @@ func (s *Conversation) run(caller context.Context, a asking, chosen *strategy.Ou
 	r := &running{Conversation: s, stop: stop, reached: rec.State == dialogue.SchemaLoading ||
 		rec.State == dialogue.QueryUnderstanding}
 	a.ID = cmp.Or(a.ID, rec.ID)
-	a.day, a.Evidence = s.day(&rec), s.said(&rec)
+	a.day, a.Evidence = s.day(&rec), s.said(ctx, &rec)
 	a.talk = &talk{
 		corrections: rec.Corrections(), known: chosen, level: vote.LevelChosen, ready: r.ready, stage: r.announce,
 	}

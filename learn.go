@@ -289,24 +289,34 @@ func (e *Engine) withheld(ctx context.Context) (map[string]bool, error) {
 // recall returns the lessons that a question may be shown, without those that name what its policy denies. nil: none.
 func (e *Engine) recall(ctx context.Context, q asking) (*memory.RetrievedLessons, error) {
 	r, err := e.learnedFor(ctx, q)
-	if r == nil || !e.narrowed || len(r.Lessons) == 0 {
+	if r == nil || len(r.Lessons) == 0 {
 		return r, err
 	}
-	denied, err := e.withheld(ctx)
+	denied, err := e.denied(ctx)
 	if err != nil {
 		return nil, err
 	}
-	policy := e.db.Policy()
 	r.Lessons = slices.DeleteFunc(r.Lessons, func(l memory.Lesson) bool {
-		text := strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " ")
+		return denied(strings.Join(append(slices.Clone(l.Tables), l.Table, l.From, l.To, l.Text, l.SQL), " "))
+	})
+	return r, nil
+}
+
+// denied returns what reports whether a text names a table or a column that the policy denies.
+func (e *Engine) denied(ctx context.Context) (func(text string) bool, error) {
+	policy := e.db.Policy()
+	if !policy.Restricts() {
+		return func(string) bool { return false }, nil
+	}
+	withheld, err := e.withheld(ctx)
+	return func(text string) bool {
 		words := strings.FieldsFunc(text, func(c rune) bool {
 			return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 		})
 		return policy.Mentions(text) || slices.ContainsFunc(words, func(word string) bool {
-			return denied[schema.FoldCase(word)]
+			return withheld[schema.FoldCase(word)]
 		})
-	})
-	return r, nil
+	}, err
 }
 
 // learnedFor returns the lessons that the session of a question kept, or else those of the store. nil: none.
@@ -321,12 +331,9 @@ func (e *Engine) learnedFor(ctx context.Context, q asking) (*memory.RetrievedLes
 	if err != nil {
 		return nil, err
 	}
-	declared := e.schema
-	if declared == nil {
-		declared = live
-	}
 	r, err := patiently(ctx, e.atLessons, func() (*memory.RetrievedLessons, error) {
-		return e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: declared, Live: live},
+		return e.lessons.Recall(memory.Episode{Question: q.Text, Owner: e.ScopeKey(), Declared: cmp.Or(e.schema, live),
+			Live: live},
 			func(sql string) error {
 				_, err := e.db.Examine(ctx, sql, exec.ReadOnly{})
 				return err
@@ -481,7 +488,8 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 		delete(denied, schema.FoldCase(t.Name))
 	}
 	hasTable := func(t sqlshape.TableRef) bool {
-		return t.Base() && (denied[schema.FoldCase(t.Name)] || t.Schema != "" && !policy.AllowsTable(t.Schema, t.Name))
+		return t.Base() && (denied[schema.FoldCase(t.Name)] ||
+			(t.Schema != "" || e.narrowed) && !policy.AllowsTable(t.Schema, t.Name))
 	}
 	hasColumn := func(c sqlshape.ColumnRef) bool {
 		of := c.Scope
@@ -494,23 +502,14 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	}
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
 		sql := e.db.Language().Text.Parse(p.SQL)
-		return e.mentions(p) || slices.ContainsFunc(sql.Tables(), hasTable) ||
-			slices.ContainsFunc(sql.Columns(), hasColumn)
+		return slices.ContainsFunc(sql.Tables(), hasTable) || slices.ContainsFunc(sql.Columns(), hasColumn) ||
+			e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL))
 	}), nil
 }
 
 // shownExemplars are the configured exemplars that a policy lets prompts show. With many it takes seconds to find out.
 var shownExemplars = &snapshot.Derived[struct{}, []memory.Exemplar]{
 	Reach: snapshot.OfPolicy, Size: func(_ struct{}, pairs []memory.Exemplar) int { return 150 * len(pairs) },
-}
-
-// mentions reports whether a pair names what the policy of one question denies.
-func (e *Engine) mentions(p memory.Exemplar) bool {
-	policy := e.db.Policy()
-	return e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL) ||
-		slices.ContainsFunc(e.db.Language().Text.Parse(p.SQL).Tables(), func(ref sqlshape.TableRef) bool {
-			return ref.Base() && !policy.AllowsTable(ref.Schema, ref.Name)
-		}))
 }
 
 // described is the schema that prompts are written from: the part that the policy allows, with descriptions.

@@ -18,6 +18,7 @@ import (
 	"github.com/texttosql/texttosql/llm/llmtest"
 	"github.com/texttosql/texttosql/memory"
 	"github.com/texttosql/texttosql/schema"
+	"github.com/texttosql/texttosql/session"
 	"github.com/texttosql/texttosql/strategy"
 	"github.com/texttosql/texttosql/trace"
 )
@@ -211,6 +212,44 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 	}
 }
 
+// TestPolicyOfTheEngineHidesLessons: a lesson that was kept before the policy, and words of the user in a conversation
+// that began before it, are shown without what it denies.
+func TestPolicyOfTheEngineHidesLessons(t *testing.T) {
+	const free, column = "CANARY-free means hidden.id", "CANARY-column is h of a seat"
+	all := []string{"free", "column", "said"}
+	for _, tt := range []struct {
+		why    string
+		policy exec.Policy
+		want   []string
+	}{
+		{"nothing is denied", exec.Policy{}, all},
+		{"a table that none of them names", exec.Policy{DenyTables: []string{"chairs"}}, all},
+		{"a table", exec.Policy{DenyTables: []string{"HIDDEN"}}, []string{"column"}},
+		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, []string{"column"}},
+		{"a column", exec.Policy{DenyColumns: []string{"seats.h"}}, []string{"free", "said"}},
+		{"a column that one of them names", exec.Policy{DenyColumns: []string{"hidden.word"}}, []string{"free", "column"}},
+	} {
+		lessons, store := &memory.Lessons{}, &session.MemoryStore{}
+		testutil.OK(t, lessons.Add(memory.Lesson{Kind: "llm_guided", Text: free},
+			memory.Lesson{Kind: "llm_guided", Text: column}))
+		db, model := open(t, hiding+";CREATE TABLE chairs (id INTEGER)"), &prompted{sql: "SELECT id FROM seats"}
+		before := testutil.Value(texttosql.New(db, model, texttosql.WithSamples(1)))(t)
+		c := converse(t, before, store, "")
+		testutil.Value(c.Ask(t.Context(), "How many seats?"))(t)
+		testutil.Value(c.Correct(t.Context(), "CANARY-said means hidden.word"))(t)
+		model.shown()
+		e := testutil.Value(texttosql.New(db, model, texttosql.WithSamples(1), texttosql.WithPolicy(tt.policy),
+			texttosql.WithMemory(memory.Options{Lessons: lessons})))(t)
+		testutil.Value(converse(t, e, store, c.Record().ID).Ask(t.Context(), "And which seats?"))(t)
+		prompt := model.shown()
+		for _, canary := range all {
+			if got, want := strings.Contains(prompt, "CANARY-"+canary), slices.Contains(tt.want, canary); got != want {
+				t.Errorf("%s: %s is shown: %v", tt.why, canary, got)
+			}
+		}
+	}
+}
+
 // TestPolicyOfAFollowUpHidesTurns: a follow-up under a narrower policy is shown no earlier question, statement and
 // correction that names what it denies.
 func TestPolicyOfAFollowUpHidesTurns(t *testing.T) {
@@ -224,7 +263,7 @@ func TestPolicyOfAFollowUpHidesTurns(t *testing.T) {
 		{"a column of that name is denied in another table", &exec.Policy{DenyColumns: []string{"seats.word"}}, false, false},
 		{"one that denies what the statement does not name", &exec.Policy{DenyTables: []string{"chairs"}}, true, true},
 		{"its table is denied", &exec.Policy{DenyTables: []string{"hidden"}}, false, false},
-		{"its table is not allowed", &exec.Policy{AllowTables: []string{"seats"}}, false, true},
+		{"its table is not allowed", &exec.Policy{AllowTables: []string{"seats"}}, false, false},
 		{"its column is denied", &exec.Policy{DenyColumns: []string{"hidden.word"}}, false, false},
 	} {
 		model := &prompted{sql: "SELECT word FROM hidden"}
