@@ -65,7 +65,7 @@ func typeName(t *result.Table, column int) string {
 }
 
 // KindOf is the kind of all values of a column to which the engine gives no type, such as count(*) on SQLite; "": they
-// differ, or all are NULL.
+// differ, are of another kind, or all are NULL.
 func KindOf(rows [][]any, column int) (kind result.Kind) {
 	for _, row := range rows {
 		var of result.Kind
@@ -79,7 +79,7 @@ func KindOf(rows [][]any, column int) (kind result.Kind) {
 		case string:
 			of = result.KindText
 		}
-		if kind != "" && kind != of {
+		if of == "" || kind != "" && kind != of {
 			return ""
 		}
 		kind = of

@@ -115,5 +115,5 @@ func parted(t *result.Table, first, last int) *result.Table {
 }
 
 func outer[T any](list []T, mark T, first, last int) []T {
-	return append(append(append([]T{}, list[:first]...), mark), list[len(list)-last:]...)
+	return slices.Concat(list[:first], []T{mark}, list[len(list)-last:])
 }

@@ -115,6 +115,32 @@ all)
 	golden.Equal(t, "(no rows)\n", b.String(), "no columns")
 }
 
+// TestKindOf: a column without a type has the kind of its values, whatever their order, or none.
+func TestKindOf(t *testing.T) {
+	for _, tt := range []struct {
+		why    string
+		values []any
+		want   result.Kind
+	}{
+		{"no rows", nil, ""},
+		{"only NULL", []any{nil, nil}, ""},
+		{"whole numbers beside NULL", []any{nil, int64(1), nil}, result.KindInt},
+		{"numbers", []any{1.5, 2.5}, result.KindFloat},
+		{"texts", []any{"a"}, result.KindText},
+		{"two kinds", []any{int64(1), "a"}, ""},
+		{"a blob after a whole number", []any{int64(1), []byte("x")}, ""},
+		{"a blob before a whole number", []any{[]byte("x"), int64(1)}, ""},
+		{"a blob before NULL and a text", []any{[]byte("x"), nil, "a"}, ""},
+		{"blobs", []any{[]byte("x"), []byte("y")}, ""},
+	} {
+		var rows [][]any
+		for _, v := range tt.values {
+			rows = append(rows, []any{v})
+		}
+		golden.Equal(t, string(tt.want), string(KindOf(rows, 0)), tt.why)
+	}
+}
+
 // TestWrap: lines end at blanks; what is between quotes, and a comment, stays whole.
 func TestWrap(t *testing.T) {
 	for _, tt := range []struct {
