@@ -67,7 +67,7 @@ func sendRows(w http.ResponseWriter, form string, rows *result.Stream) {
 	}
 }
 
-// maxPart is how long a client may take to read a part of a file, which holds one of the places at work.
+// maxPart is how long a client may take to read a part of a file, which holds one of the places of files.
 const maxPart = 30 * time.Second
 
 // dueWriter writes to clients that go on reading.
@@ -97,9 +97,9 @@ func sendFile(w http.ResponseWriter, name, form string) {
 }
 
 // stream runs a statement for all of its rows, under a name of that work. A client may read them slowly, so fewer files
-// are sent at a time than there are connections.
+// are sent at a time than there are connections, and none takes the place of a question.
 func (s *Server) stream(ctx context.Context, sql, name string) (rows *result.Stream, done func(), err error) {
-	ctx, release, err := s.work(ctx, name)
+	ctx, release, err := s.claim(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
