@@ -184,11 +184,10 @@ func (c *client) sampleRows(ctx context.Context, _ *mcp.CallToolRequest, in samp
 // ones of the statement.
 func (c *client) read(ctx context.Context, name string, offset, n int, warnings *[]string,
 	f func(*Database) (t *result.Table, first int, err error)) (*mcp.CallToolResult, any, error) {
-	d, done, err := c.begin(ctx, name)
+	d, err := c.database(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer done()
 	t, first, err := f(d)
 	if err != nil {
 		return nil, nil, err
@@ -218,11 +217,10 @@ func (c *client) read(ctx context.Context, name string, offset, n int, warnings 
 
 func (c *client) findValue(ctx context.Context, _ *mcp.CallToolRequest, in findInput) (*mcp.CallToolResult, any,
 	error) {
-	d, done, err := c.begin(ctx, in.Database)
+	d, err := c.database(in.Database)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer done()
 	s, err := d.Engine.Schema(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -51,7 +51,7 @@ type Config struct {
 	// wrapped with Charge. The zero Budget has no limit.
 	Budget    llm.Budget
 	Rows      int           // most rows that a result has; 0: 100
-	Questions int           // calls that ask a database at once, of all clients; others wait; 0: 4
+	Questions int           // calls that ask a database at once, of all clients of a scope; others wait; 0: 4
 	Sessions  int           // clients over HTTP at once; 0: 32
 	Idle      time.Duration // after which a client over HTTP that sends nothing is forgotten; 0: 15 minutes
 	Patience  time.Duration // how long a user is waited for who was asked; 0: 10 minutes
@@ -71,7 +71,7 @@ type Config struct {
 // Server serves clients. Make it with New. Safe for concurrent use.
 type Server struct {
 	Config
-	turns   chan struct{} // holds a token for each question that runs
+	turns   chan struct{} // holds a token for each call that runs
 	waiting atomic.Int64  // calls that wait for their turn
 	posts   posts
 
@@ -202,7 +202,7 @@ func (c *client) cacheable(_ context.Context, _ mcp.Request, of *mcp.Cacheable) 
 	}
 }
 
-// addTool adds a tool. Its input names the database where there are several.
+// addTool adds a tool that runs when its turn has come. Its input names the database where there are several.
 func addTool[In any](c *client, t *mcp.Tool, f mcp.ToolHandlerFor[In, any]) {
 	in := t.InputSchema.(*jsonschema.Schema)
 	if place := in.Properties["database"]; len(c.Databases) == 1 {
@@ -216,21 +216,21 @@ func addTool[In any](c *client, t *mcp.Tool, f mcp.ToolHandlerFor[In, any]) {
 		}
 	}
 	c.take[t.Name] = in
-	mcp.AddTool(c.mcp, t, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-		res, out, err := f(ctx, req, in)
+	mcp.AddTool(c.mcp, t, func(ctx context.Context, req *mcp.CallToolRequest, in In) (res *mcp.CallToolResult, out any,
+		err error) {
+		done := func() {}
+		if !*t.Annotations.OpenWorldHint { // the others ask a user in between, and run has their turns
+			done, err = c.turn(ctx)
+		}
+		if err == nil {
+			defer done()
+			res, out, err = f(ctx, req, in)
+		}
 		if err != nil {
 			err = c.callError(ctx, err, llm.Usage{})
 		}
 		return res, out, err
 	})
-}
-
-// begin returns the database of a name and the turn of a call, which done ends.
-func (c *client) begin(ctx context.Context, name string) (d *Database, done func(), err error) {
-	if d, err = c.database(name); err == nil {
-		done, err = c.turn(ctx)
-	}
-	return d, done, err
 }
 
 // database returns the one of a name; "" is the only one.
@@ -267,6 +267,13 @@ func (c *client) within(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if method == "tools/call" || method == "resources/read" {
 			c.used.Store(true)
+		}
+		if method == "resources/read" { // a tool has its turn in addTool, whose errors are results
+			done, err := c.turn(ctx)
+			if err != nil {
+				return nil, toldError(c.line(ctx, err))
+			}
+			defer done()
 		}
 		call, _ := req.GetParams().(*mcp.CallToolParamsRaw)
 		if call == nil || c.take[call.Name] == nil {

@@ -66,11 +66,10 @@ func (c *client) addCheck() {
 }
 
 func (c *client) check(ctx context.Context, _ *mcp.CallToolRequest, in checkInput) (*mcp.CallToolResult, any, error) {
-	d, done, err := c.begin(ctx, in.Database)
+	d, err := c.database(in.Database)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer done()
 	checked, err := d.Engine.Check(ctx, in.SQL)
 	v := verdict{Verdict: passes, SQL: strings.ToValidUTF8(checked.SQL, "\uFFFD"), Reads: []read{}, Functions: []string{},
 		Plan: []string{}, Findings: []string{}}
@@ -167,11 +166,6 @@ func (c *client) schema(ctx context.Context, _ *mcp.CallToolRequest, in schemaIn
 	}
 	text += keysBeyond(all, s)
 	if in.Details {
-		done, err := c.turn(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer done()
 		text += d.details(ctx, s)
 	}
 	if shortened {

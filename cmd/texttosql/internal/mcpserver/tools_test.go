@@ -1,11 +1,13 @@
 package mcpserver_test
 
 import (
+	"context"
 	"database/sql"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -276,6 +278,81 @@ func TestResources(t *testing.T) {
 		"texttosql://schema/../confirmed", "file:///etc/passwd", ""} {
 		if res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%q is read: %v", uri, res.Contents[0].Text)
+		}
+	}
+}
+
+// TestTurnOfReads: what reads the database waits while as many calls run as may; what reads nothing goes on.
+func TestTurnOfReads(t *testing.T) {
+	noLeak(t)
+	m := newModel()
+	s := serverOf(t, m, func(c *mcpserver.Config) {
+		c.Questions = 1
+		c.Databases[0].Metrics, c.Databases[0].Confirmed = true, &memory.VerifiedAnswers{}
+	}, texttosql.WithKnowledge(singers))
+	one, two := connect(t, s, nil, ""), connect(t, s, nil, "")
+	_, out, _ := call(t, two, "ask", map[string]any{"question": howMany})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := one.CallTool(ctx,
+			&mcp.CallToolParams{Name: "ask", Arguments: map[string]any{"question": blocks, "samples": 1}})
+		first <- err
+	}()
+	<-m.waiting
+
+	tool := func(name string, args map[string]any) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := two.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+			return err
+		}
+	}
+	resource := func(uri string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := two.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+			return err
+		}
+	}
+	tests := []struct {
+		why   string
+		call  func(context.Context) error
+		waits bool
+	}{
+		{"a statement", tool("query", map[string]any{"sql": "SELECT 1"}), true},
+		{"a check of one", tool("check", map[string]any{"sql": "SELECT 1"}), true},
+		{"the schema", tool("schema", nil), true},
+		{"the schema with values, in one turn", tool("schema", map[string]any{"details": true}), true},
+		{"the metrics", tool("list_metrics", nil), true},
+		{"a confirmation", tool("confirm", map[string]any{"conversation": out["conversation"]}), true},
+		{"the schema as a resource", resource("texttosql://schema"), true},
+		{"a table as a resource", resource("texttosql://schema/singer"), true},
+		{"what people know", resource("knowledge://model"), true},
+		{"the confirmed questions", resource("texttosql://confirmed"), true},
+		{"the list of tools", func(ctx context.Context) error {
+			_, err := two.ListTools(ctx, nil)
+			return err
+		}, false},
+		{"the list of resources", func(ctx context.Context) error {
+			_, err := two.ListResources(ctx, nil)
+			return err
+		}, false},
+	}
+	for _, tt := range tests {
+		short := t.Context()
+		if tt.waits {
+			var stop context.CancelFunc
+			short, stop = context.WithTimeout(short, 50*time.Millisecond)
+			defer stop()
+		}
+		if err := tt.call(short); (err != nil) != tt.waits {
+			t.Errorf("%s, beside a question: %v", tt.why, err)
+		}
+	}
+	cancel()
+	<-first
+	for _, tt := range tests {
+		if err := tt.call(t.Context()); err != nil {
+			t.Errorf("%s, after it: %v", tt.why, err)
 		}
 	}
 }
