@@ -72,11 +72,12 @@ func (s *serve) Run(p *program) error {
 	}
 	options := []texttosql.Option{texttosql.WithProgress(steps.Tell), followed}
 	s.Beside = s.besideSessions
-	open := func() (*setup.Engine, error) { return s.Open(p.ctx, p.getenv, nil, options...) }
-	if !s.Named(p.getenv) {
-		open = func() (*setup.Engine, error) { return s.OpenWithout(p.ctx, p.getenv, options...) }
+	var e *setup.Engine
+	if s.Named(p.getenv) {
+		e, err = s.Open(p.ctx, p.getenv, nil, options...)
+	} else {
+		e, err = s.OpenWithout(p.ctx, p.getenv, options...)
 	}
-	e, err := open()
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,12 @@ func (s *serve) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	files := make(chan struct{}, max(1, db.Limits().Connections/2)) // the other half answers while clients read slowly
+	n := db.Limits().Connections
+	if n < 2 {
+		return &setup.UsageError{Err: fmt.Errorf("--limits: want Connections 2 or more, not %d: a file that is read slowly "+
+			"would hold the only one", n)}
+	}
+	files := make(chan struct{}, n/2) // the other half answers while clients read slowly
 	dsn := s.DSN(p.getenv)
 	var pages []*web.Server
 	closePages := func() {

@@ -55,6 +55,7 @@ func TestServe(t *testing.T) {
 		{[]string{"--listen", "nowhere"}, "nowhere"},
 		{[]string{"--token-file", filepath.Join(t.TempDir(), "none")}, "--token-file"},
 		{[]string{"--parallel", "0"}, "--parallel 0"},
+		{[]string{"--limits", file(t, "limits.json", `{"Connections": 1}`)}, "want Connections 2 or more, not 1"},
 		{[]string{"--ask-below", "2"}, "--ask-below 2: want 0 to 1"},
 		{[]string{"--sessions", "postgres://me:sesame@127.0.0.1:1/x"}, "--sessions: pgstore"},
 		{[]string{"--lessons", "postgres://me:sesame@127.0.0.1:1/x"}, "--lessons: pgstore"},
