@@ -31,7 +31,7 @@ type serve struct {
 	Sweep    bool   `help:"Delete conversations that nobody has changed for 30 days, and for 90 days those without an answer: at the start and every day."`
 	Title    string `placeholder:"TEXT" help:"What the page is called, such as the name of a company; default: texttosql."`
 	Accent   string `placeholder:"COLOUR" help:"The colour of buttons, links and charts: #2457d6."`
-	Parallel int    `default:"4" placeholder:"N" help:"Questions that are answered at a time; default: 4."`
+	Parallel int    `default:"4" placeholder:"N" help:"Questions of each scope that are answered at a time; default: 4."`
 }
 
 // Help is the part of --help below the flags.

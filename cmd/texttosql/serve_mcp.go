@@ -32,7 +32,7 @@ type serveMCP struct {
 
 	SessionBudget string        `placeholder:"FILE" help:"What one client may cost, as JSON: {\"Calls\": 200}; --budget bounds a question."`
 	ShownRows     int           `placeholder:"N" help:"Most rows of a result; default: 100."`
-	Questions     int           `placeholder:"N" help:"Questions that run at once; default: 4."`
+	Questions     int           `placeholder:"N" help:"Calls of each scope that run at once; default: 4."`
 	HTTP          string        `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at this address, as 127.0.0.1:8808, instead of standard input and output."`
 	MaxSessions   int           `placeholder:"N" help:"Clients over HTTP at once; default: 32."`
 	KeptIn        string        `name:"sessions" placeholder:"FOLDER" help:"Keep conversations here, or on PostgreSQL (postgres://…), for all processes; default: in memory."`

@@ -21,7 +21,7 @@ import (
 type Serving struct {
 	TokenFile string   `placeholder:"FILE" help:"The token that clients must show; default: TEXTTOSQL_TOKEN. An address other than loopback needs one."`
 	Host      []string `placeholder:"NAME" help:"A name by which the server is reached, beside localhost and its address; again for several."`
-	Scopes    string   `placeholder:"FILE" help:"Whose rows a client reads, by the header in which a proxy names the user, or by token; see docs/safety.md."`
+	Scopes    string   `placeholder:"FILE" help:"Whose rows a client reads, by the header in which a proxy names the user, or by token; see cmd/texttosql/SERVE.md."`
 	AccessLog bool     `help:"Write a line a request to standard error."`
 }
 

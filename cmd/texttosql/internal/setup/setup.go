@@ -42,7 +42,7 @@ type Database struct {
 
 // Spending are the flags that bound what models cost.
 type Spending struct {
-	Budget string        `placeholder:"FILE" help:"What it may cost, as JSON: {\"Calls\": 20, \"Time\": \"2m\"}."`
+	Budget string        `placeholder:"FILE" help:"What it may cost, as JSON: {\"Calls\": 20, \"Timeout\": \"2m\"}."`
 	Prices string        `placeholder:"FILE" help:"What a million tokens of each model cost, as JSON; see docs/cost.md."`
 	Calls  int           `placeholder:"N" help:"Most model calls."`
 	Tokens int           `placeholder:"N" help:"Most tokens, of prompts and replies together."`
