@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +73,7 @@ func TestReadme(t *testing.T) {
 	testutil.OK(t, os.WriteFile(filepath.Join(dir, "questions.jsonl"), []byte(questions), 0o600))
 	wants := map[string]string{
 		"ask": "Mina Jansen", "ask --csv": "", "ask --json": `"exit":0`, "ask --policy": "customers", "check": "accepted",
-		"sql": "country", "sql --all": "", "schema": "customer_id",
+		"sql": "country", "sql --db": "", "schema": "customer_id",
 		"describe": "descriptions, ", "eval": "EX 0.500", "talk": "customers", "completion": "complete",
 		"log": "shop.db", "last": "", "doctor": "ok   database",
 	}
@@ -132,28 +135,24 @@ func startServer(t *testing.T, c *exec.Cmd, verb string) {
 // before is what may stand before a command in a line: a prompt, variables.
 var before = regexp.MustCompile(`^\s*(?:[$] )?(?:[A-Z_]+=\S* )*$`)
 
-// TestCommandsOfPages: each command of a page that stands in a line of its own is one that the program reads.
+// TestCommandsOfPages: each command of a page that stands in a line of its own, or begins an image, is one that the
+// program reads, and has what it cannot do without.
 func TestCommandsOfPages(t *testing.T) {
 	count := 0
 	for _, folder := range []string{".", "../..", "../../docs", "../../docs/databases", "../../docs/lab"} {
 		for _, page := range testutil.Value(filepath.Glob(filepath.Join(folder, "*.md")))(t) {
-			for line := range strings.Lines(string(testutil.Value(os.ReadFile(page))(t))) {
-				lead, words, ok := strings.Cut(line, "texttosql ")
-				if verb, _, _ := strings.Cut(words, " "); !ok || !before.MatchString(lead) || !isVerb(t, strings.TrimSpace(verb)) {
+			text := string(testutil.Value(os.ReadFile(page))(t))
+			for line := range strings.Lines(text) {
+				args := argsOf(t, line)
+				if args == nil {
 					continue
 				}
 				count++
-				words, _, _ = strings.Cut(words, "|")
-				words, _, _ = strings.Cut(words, " > ")
-				out, err := exec.CommandContext(t.Context(), "bash", "-c", "texttosql() { printf '%s\\0' \"$@\"; }; texttosql "+
-					words).Output()
+				command, err := parsed(t, args)
 				if err != nil {
-					t.Errorf("%s: %s: %v", page, line, err)
-					continue
-				}
-				args := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-				if _, err := parsed(t, args); err != nil {
 					t.Errorf("%s: %s: %v", page, strings.TrimSpace(line), err)
+				} else if lacks := lacking(command, text); len(lacks) > 0 {
+					t.Errorf("%s: %s: it lacks %q", page, strings.TrimSpace(line), lacks)
 				}
 			}
 		}
@@ -161,6 +160,53 @@ func TestCommandsOfPages(t *testing.T) {
 	if count < 20 {
 		t.Errorf("%d commands", count)
 	}
+}
+
+// argsOf are the arguments of the command in a line of a page; nil: there is none.
+func argsOf(t *testing.T, line string) (args []string) {
+	t.Helper()
+	if list, ok := strings.CutPrefix(strings.TrimSpace(line), "CMD "); ok {
+		testutil.OK(t, json.Unmarshal([]byte(list), &args), line)
+		return args
+	}
+	lead, words, ok := strings.Cut(line, "texttosql ")
+	if verb, _, _ := strings.Cut(words, " "); !ok || !before.MatchString(lead) || !isVerb(t, strings.TrimSpace(verb)) {
+		return nil
+	}
+	words, _, _ = strings.Cut(words, "|")
+	words, _, _ = strings.Cut(words, " > ")
+	out := testutil.Value(exec.CommandContext(t.Context(), "bash", "-c",
+		"texttosql() { printf '%s\\0' \"$@\"; }; texttosql "+words).Output())(t, line)
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// lacking are the flags without which a command of a page ends with a usage error, or a server refuses those who come:
+// a database and a model, unless the page says in which variables they are, and the name of a server for others.
+func lacking(k *kong.Context, page string) (flags []string) {
+	given, has := map[string]string{}, map[string]bool{}
+	for _, f := range k.Selected().Flags {
+		has[f.Name] = true
+	}
+	for _, p := range k.Path {
+		if p.Flag != nil {
+			given[p.Flag.Name] = fmt.Sprint(k.FlagValue(p.Flag))
+		}
+	}
+	wants := map[string]bool{
+		"db":    has["db"] && !strings.Contains(page, "TEXTTOSQL_DSN"),
+		"model": k.Selected().Name == "describe" && !strings.Contains(page, "TEXTTOSQL_MODEL"),
+	}
+	if at := given["listen"] + given["http"]; at != "" {
+		host, _, _ := net.SplitHostPort(at)
+		wants["host"] = !net.ParseIP(host).IsLoopback()
+	}
+	for flag, wanted := range wants {
+		if _, ok := given[flag]; wanted && !ok {
+			flags = append(flags, "--"+flag)
+		}
+	}
+	slices.Sort(flags)
+	return flags
 }
 
 // parsed reads a command line.
