@@ -26,7 +26,8 @@ import (
 //   - If the model rejects a parameter ([Error.Parameter]), the call is repeated without it, and later calls omit it.
 //   - A reply may reach the token limit because reasoning used it up, or stop in the middle of the text. Then the
 //     call is repeated with twice MaxTokens, four times MaxTokens, and then Room. A text that itself fills its limit
-//     never gets Room. If the model rejects a raised MaxTokens, half of it is sent, but not less than the caller's.
+//     never gets Room, and later calls have the MaxTokens that they ask for. If the model rejects a raised MaxTokens,
+//     half of it is sent, but not less than the caller's.
 //
 // Each repetition is charged and is an event of the trace: "more-room" or "parameter-refused". The latter is a
 // warning too if the parameter is omitted. A TokenLimitTuner is for one model. Put it outside [Retry] and inside the
@@ -320,8 +321,6 @@ func (l *TokenLimitTuner) widen(sent Request, resp Response, err error, wider in
 		return room
 	case !again && l.thinks:
 		l.room = most
-	case !again && wider > 0:
-		l.room = max(l.room, limit)
 	}
 	return 0
 }

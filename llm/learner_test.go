@@ -76,11 +76,11 @@ func TestLearnerMakesRoom(t *testing.T) {
 				}
 				return llm.Response{Text: statement}, nil
 			}, []int{1024, 2048, 32_768, 32_768}, 2, 1, ""},
-		{"a statement that stops in the middle, for all that was said, has what is enough for it",
+		{"a statement that stops in the middle gets what is enough for it, which says nothing about other questions",
 			func(limit int) (llm.Response, error) {
 				return llm.Response{Text: long(min(limit, 1400)), StopReason: map[bool]string{true: llm.StopLength,
 					false: llm.StopEnd}[limit < 2048]}, nil
-			}, []int{1024, 2048, 2048, 2048}, 2, 1, ""},
+			}, []int{1024, 2048, 1024, 2048, 1024, 2048}, 2, 1, ""},
 		{"a statement without an end gets twice and four times the room, and no more",
 			func(limit int) (llm.Response, error) {
 				return llm.Response{Text: long(limit), StopReason: llm.StopLength}, nil
