@@ -92,6 +92,7 @@ type answering struct {
 	*Engine
 	q      asking
 	env    *strategy.Env
+	shown  *schema.Schema // with the profiles that contradictions and stored texts are found by
 	task   strategy.Task
 	people []knowledge.VerifiedQuery // statements that people found right
 	out    *strategy.Outcome         // the outcome of the strategy; before it runs the known answer, nil: none
@@ -159,6 +160,9 @@ func (a *answering) prepare(ctx context.Context, account *llm.BudgetTracker) (er
 // conclude checks the winner of the strategy, says how far it can be trusted and reads its rows. failed is the
 // strategy's error.
 func (a *answering) conclude(ctx context.Context, failed error) (err error) {
+	if a.out.SQL != "" || len(a.out.Candidates) > 0 { // before the runner, which may have the only connection
+		a.shown = a.profiled(ctx, a.db.Language().Text.Parse(a.out.SQL))
+	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	runner, err := a.db.Runner(exec.Bounds{})
 	if err != nil {
@@ -599,7 +603,7 @@ func level(c failure.Class) slog.Level {
 func (a *answering) answerable() *Answerable {
 	q := answerable.Question{
 		Text: a.q.Text, Evidence: a.q.Evidence, SQL: a.out.SQL, Dialect: a.db.Language().Text,
-		Schema: a.env.Schema, Snapshot: a.env.Snapshot, Knowledge: a.env.Knowledge,
+		Schema: a.env.Schema, Profiled: a.shown, Snapshot: a.env.Snapshot, Knowledge: a.env.Knowledge,
 		Candidates: slices.DeleteFunc(slices.Clone(a.out.Candidates), func(c vote.Candidate) bool {
 			return c.Reason == findings.NoMetric
 		}),
@@ -779,8 +783,7 @@ func (a *answering) contradict(ctx context.Context, winner *sqltext.Statement) {
 	question.Earlier = nil // words of a follow-up count here
 	question.Evidence += "\n" + a.instructions
 	answer := contradict.Answer{
-		Statement: winner, Table: a.res.Rows, Schema: a.profiled(ctx,
-			winner),
+		Statement: winner, Table: a.res.Rows, Schema: a.shown,
 	}
 	answer.Values = a.env.Snapshot.Words(answer.Schema)
 	for _, e := range a.task.Earlier {
@@ -876,7 +879,7 @@ func (a *answering) lower(ctx context.Context, found []vote.Finding) {
 	}
 }
 
-// profiled is the schema with profiles of the tables that a statement reads.
+// profiled is the schema with profiles of the tables that a statement reads, those that it refers to, and those linked.
 func (a *answering) profiled(ctx context.Context, s *sqltext.Statement) *schema.Schema {
 	whole := *a.env.Schema
 	if a.withoutValues {
@@ -884,22 +887,25 @@ func (a *answering) profiled(ctx context.Context, s *sqltext.Statement) *schema.
 	}
 	part := whole
 	part.Tables = nil
-	for _, ref := range s.Tables() {
-		if t, ok := whole.Lookup(ref.Schema, ref.Name); ok && ref.Base() &&
-			!slices.ContainsFunc(part.Tables, func(x schema.Table) bool {
-				return x.TableName() == t.TableName()
-			}) {
+	add := func(schemaName, name string) {
+		if t, ok := whole.Lookup(schemaName, name); ok && !slices.ContainsFunc(part.Tables, func(x schema.Table) bool {
+			return x.TableName() == t.TableName()
+		}) {
 			part.Tables = append(part.Tables, *t)
 		}
 	}
-	for _, t := range slices.Clone(part.Tables) {
-		for _, k := range t.ForeignKeys {
-			names, ok := whole.Lookup(k.RefSchema, k.RefTable)
-			if ok && !slices.ContainsFunc(part.Tables,
-				func(x schema.Table) bool { return x.TableName() == names.TableName() }) {
-				part.Tables = append(part.Tables, *names)
-			}
+	for _, ref := range s.Tables() {
+		if ref.Base() {
+			add(ref.Schema, ref.Name)
 		}
+	}
+	for _, t := range part.Tables {
+		for _, k := range t.ForeignKeys {
+			add(k.RefSchema, k.RefTable)
+		}
+	}
+	for _, l := range a.out.Links.Tables {
+		add(l.Schema, l.Table)
 	}
 	known, err := a.db.Profiled(ctx, a.env.Snapshot, &part)
 	if err != nil {

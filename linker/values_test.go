@@ -92,7 +92,11 @@ func TestValuesByWords(t *testing.T) {
 		if got := matches(testutil.Value(linker.Values{}.Link(t.Context(), in))(t)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.why, got, tt.want)
 		}
-		in.WithoutValues = true
+		in.DB, in.Schema = nil, snap.Schema
+		if got := matches(testutil.Value(linker.Values{}.Link(t.Context(), in))(t)); got != "" {
+			t.Errorf("%s: what another question profiled has %q", tt.why, got)
+		}
+		in.WithoutValues, in.Schema = true, s
 		if got := matches(testutil.Value(linker.Values{}.Link(t.Context(), in))(t)); got != "" {
 			t.Errorf("%s: without values %q", tt.why, got)
 		}

@@ -72,7 +72,11 @@ func (e *Env) Part(ctx context.Context, t Task, l linker.Linker, out *Outcome) (
 	if l = e.within(ctx, l, tokens, out); l == nil {
 		return e.whole(ctx, t, out)
 	}
-	links, err := linker.Conversation{Linker: l}.Link(ctx, e.LinkerInput(t, e.Schema))
+	profiled, err := e.Profiled(ctx, out, e.Schema)
+	if err != nil {
+		return nil, err
+	}
+	links, err := linker.Conversation{Linker: l}.Link(ctx, e.LinkerInput(t, profiled))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

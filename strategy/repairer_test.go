@@ -78,10 +78,10 @@ func TestTypedRepairValues(t *testing.T) {
 		model := &llmtest.Script{Rules: []llmtest.Rule{repairs("SELECT 1")}}
 		env := envOf(t, `CREATE TABLE products (id INTEGER, colour TEXT);
 			INSERT INTO products VALUES (1, 'Dark Blue'), (2, 'Light Green');`, model)
-		testutil.Value(env.DB.Profiled(t.Context(), env.Snapshot, env.Schema))(t)
+		profiled := testutil.Value(env.DB.Profiled(t.Context(), env.Snapshot, env.Schema))(t)
 		env.WithoutValues = tt.without
 		testutil.Value((strategy.TypedRepair{}).Repair(t.Context(), env, strategy.RepairInput{
-			Task: strategy.Task{Question: "How many dark blues are there?"}, Schema: env.Schema, SQL: tt.sql,
+			Task: strategy.Task{Question: "How many dark blues are there?"}, Schema: profiled, SQL: tt.sql,
 			Err: errors.New("no such column: idd"),
 		}))(t)
 		prompt := strategytest.Written(model.Requests()[0].Messages)

@@ -10,6 +10,7 @@
 package answerable
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -71,6 +72,7 @@ type Question struct {
 	Candidates []vote.Candidate   // the samples, refused ones included
 	SQL        string             // the answer, one of Candidates; "": the statement that most samples share
 	Schema     *schema.Schema     // the part that may be read; nil: nothing is known of it
+	Profiled   *schema.Schema     // Schema with the profiles whose stored texts count; nil: those of Schema
 	Snapshot   *snapshot.Snapshot // has the texts that Schema stores; nil: those of its profiles
 	Knowledge  *knowledge.Model   // the part that may be read; nil: nothing
 	Dialect    sqltext.Dialect
@@ -137,7 +139,7 @@ func (q *Question) stored() []snapshot.Stored {
 	if q.Schema == nil {
 		return nil
 	}
-	return q.Snapshot.Words(q.Schema).Named(q.Text)
+	return q.Snapshot.Words(cmp.Or(q.Profiled, q.Schema)).Named(q.Text)
 }
 
 func (q *Question) read() reading {

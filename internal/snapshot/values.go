@@ -187,6 +187,7 @@ type hit struct {
 // Named returns the stored texts whose words stand in a question in a row: those of more words first, and those of one
 // place in the order of their columns. A text is not returned where a longer one of its column has its words. A text of
 // up to three letters has to stand there as it is stored, and so has a code such as NO that is a usual word, too.
+// Only columns with a profile in the schema count: what other questions profiled makes no difference.
 func (w Words) Named(question string) (list []Stored) {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
@@ -227,7 +228,7 @@ func (w Words) having(key, question string) (list []Stored) {
 	for i := last; ok && i >= 0; i = w.of.list[i].next {
 		s := w.of.homes[w.of.list[i].home]
 		s.Value = w.of.list[i].value
-		if w.shows(s) && says(question, key, s.Value) {
+		if w.shows(s, true) && says(question, key, s.Value) {
 			list = append(list, s)
 		}
 	}
@@ -263,14 +264,14 @@ func (t *texts) index() {
 	}
 }
 
-// shows reports whether the schema shows the column of a text.
-func (w Words) shows(s Stored) bool {
+// shows reports whether the schema shows the column of a text, with its profile if profiled is set.
+func (w Words) shows(s Stored, profiled bool) bool {
 	t := w.table(schema.TableName{Schema: s.Schema, Name: s.Table})
 	if t == nil {
 		return false
 	}
 	c, ok := t.Column(s.Column)
-	return ok && !c.Sensitive
+	return ok && !c.Sensitive && (c.Profile != nil || !profiled)
 }
 
 // All returns the texts of a column that has at most eight, the frequent ones first; nil: it has more, or was not
@@ -279,7 +280,7 @@ func (w Words) All(table schema.TableName, column string) []string {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	of := Stored{Schema: table.Schema, Table: table.Name, Column: column}
-	if !w.shows(of) {
+	if !w.shows(of, false) {
 		return nil
 	}
 	return slices.Clone(w.of.few[of])
@@ -293,7 +294,7 @@ func (w Words) Near(table schema.TableName, column, value string) (list []string
 	defer w.of.mu.Unlock()
 	of := Stored{Schema: table.Schema, Table: table.Name, Column: column}
 	home := int32(slices.Index(w.of.homes, of))
-	if home < 0 || !w.shows(of) {
+	if home < 0 || !w.shows(of, false) {
 		return nil
 	}
 	var all, having []string

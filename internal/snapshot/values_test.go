@@ -15,10 +15,13 @@ import (
 
 // heroes is a schema whose columns store heroTexts.
 var heroes = &schema.Schema{Tables: []schema.Table{
-	{Name: "heroes", Columns: []schema.Column{{Name: "name"}, {Name: "first"}, {Name: "eyes"}, {Name: "mail"},
-		{Name: "secret", Sensitive: true}}},
-	{Name: "cities", Columns: []schema.Column{{Name: "name"}, {Name: "code"}}},
+	{Name: "heroes", Columns: []schema.Column{{Name: "name", Profile: read}, {Name: "first", Profile: read},
+		{Name: "eyes", Profile: read}, {Name: "mail", Profile: read}, {Name: "secret", Profile: read, Sensitive: true}}},
+	{Name: "cities", Columns: []schema.Column{{Name: "name", Profile: read}, {Name: "code", Profile: read}}},
 }}
+
+// read is the profile of a column that was read for the question.
+var read = &schema.Profile{}
 
 var heroTexts = map[string][]string{
 	"name": {"Bruno Senna", "Chloë", "T-Shirt", "The Boxes", "42"}, "first": {"Bruno"}, "eyes": {"Blue", "Pale blue"},
@@ -122,7 +125,7 @@ func TestTextsOfProfiles(t *testing.T) {
 	profiled := &schema.Schema{Tables: []schema.Table{
 		{Name: "heroes", Columns: []schema.Column{{Name: "eyes", Profile: &schema.Profile{
 			Top: []schema.Value{{Value: "Green"}, {Value: int64(1)}}, Examples: []any{"Green", "Red one"}}}}},
-		{Name: "cities", Columns: []schema.Column{{Name: "name"}}},
+		{Name: "cities", Columns: []schema.Column{{Name: "name", Profile: read}}},
 	}}
 	var none *snapshot.Snapshot
 	s := new(snapshot.Store).At(snapshot.Key{Version: "1"}, profiled)

@@ -227,6 +227,10 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 	if err != nil {
 		return nil, err
 	}
+	profiled, err := env.Profiled(ctx, &fitted, env.Schema)
+	if err != nil {
+		return nil, err
+	}
 	full, err := p.Prompter.Prompt(ctx, env, strategy.PromptInput{Task: t, Schema: whole, Links: fitted.Links})
 	if err != nil {
 		return nil, err
@@ -245,7 +249,7 @@ func (p Strategy) first(ctx context.Context, env *strategy.Env, t strategy.Task,
 		return examiner.Extract(ctx, 0, reply, false)
 	}
 	l.Analyze = examiner.Analyze
-	in := env.LinkerInput(t, env.Schema)
+	in := env.LinkerInput(t, profiled)
 
 	f := &firstRound{notes: fitted.Notes, report: Report{Grade: "extra", Tables: len(env.Schema.Tables),
 		FullTokens: promptTokens(full)}}
