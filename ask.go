@@ -161,7 +161,12 @@ func (a *answering) prepare(ctx context.Context, account *llm.BudgetTracker) (er
 // strategy's error.
 func (a *answering) conclude(ctx context.Context, failed error) (err error) {
 	if a.out.SQL != "" || len(a.out.Candidates) > 0 { // before the runner, which may have the only connection
-		a.shown = a.profiled(ctx, a.db.Language().Text.Parse(a.out.SQL))
+		at := slices.IndexFunc(a.out.Candidates, func(c vote.Candidate) bool { return c.SQL == a.out.SQL })
+		if at >= 0 {
+			a.shown = a.profiled(ctx, a.out.Candidates[at].Parsed(a.db.Language().Text))
+		} else {
+			a.shown = a.profiled(ctx, a.db.Language().Text.Parse(a.out.SQL))
+		}
 	}
 	// The strategy may be foreign code, so its statement is checked again and trimmed.
 	runner, err := a.db.Runner(exec.Bounds{})
