@@ -120,15 +120,15 @@ func Compare(span, op, constant string, days bool) (b Bounds, ok bool) {
 		grain = "minute"
 	}
 	from, next := Moment{start, grain, ""}, Moment{Moment{start, span, ""}.Next(), grain, ""}
-	switch op {
-	case ">":
-		b.From = &Bound{next, true}
-	case ">=":
-		b.From = &Bound{from, true}
-	case "<":
-		b.To = &Bound{from, false}
-	case "<=":
-		b.To = &Bound{next, false}
+	at := from
+	if op == ">" || op == "<=" {
+		at = next
+	}
+	switch op[0] {
+	case '>':
+		b.From = &Bound{at, true}
+	case '<':
+		b.To = &Bound{at, false}
 	default:
 		b = Bounds{&Bound{from, true}, &Bound{next, false}}
 	}

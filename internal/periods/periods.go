@@ -37,7 +37,7 @@ func Mark(s *sqltext.Statement, t *result.Table) {
 		}
 		grains := []string{b.Grain}
 		if b.Confirm {
-			grains = []string{"year", "quarter", "month"}
+			grains = finer[:3]
 		}
 		for _, grain := range grains {
 			if grain != "" && (!b.Confirm && len(t.Rows) == 0 || confirmed(t, i, grain, b.Confirm)) {
@@ -80,10 +80,17 @@ func of(s *sqltext.Statement) []Bucket {
 	return all
 }
 
-// Spans returns the parts of times that the columns of a statement are; nil where its list cannot be read.
-func Spans(s *sqltext.Statement) (all []string) {
-	for _, b := range of(s) {
-		all = append(all, b.Span)
+// Spans returns the part of a time that each column of a result is; "": none, or it is not known. A column whose name
+// says so has weeks, unless its expression makes another part.
+func Spans(s *sqltext.Statement, columns []string) []string {
+	all, made := make([]string, len(columns)), of(s)
+	for i, name := range columns {
+		if len(made) == len(columns) {
+			all[i] = made[i].Span
+		}
+		if all[i] == "" && weekly.MatchString(name) {
+			all[i] = "week"
+		}
 	}
 	return all
 }
@@ -126,15 +133,6 @@ func (r *reader) item(it sqlshape.SelectItem, in, depth int) Bucket {
 	return made[0]
 }
 
-// How a function tells which part of a time it cuts: date_trunc('month', t), extract(month FROM t), strftime('%Y-%m',
-// t), and substr(t, 1, 7).
-const (
-	byUnit   = "unit"
-	byPart   = "part"
-	byFormat = "format"
-	byLength = "length"
-)
-
 // Parts of a time, by what names them.
 var (
 	units = words.Pairs(
@@ -145,7 +143,6 @@ var (
 		%I hour %k hour %w weekday %u weekday YYYY year IYYY year IW week WW week Q quarter MONTH month MON month MM month
 		DD day HH24 hour HH hour DAY weekday DY weekday`)
 	lengths = words.Pairs("1,4 year 1,7 month 1,10 day 4 year 7 month 10 day")
-	starts  = map[string]string{"start of year": "year", "start of month": "month", "start of day": "day"}
 	// larger are the times of which a part without its year is one.
 	larger = words.Pairs("quarter _of_the_year month _of_the_year week _of_the_year day _of_the_month hour _of_the_day")
 	// finer are the parts, each within those before it.
@@ -157,6 +154,8 @@ var (
 
 // Functions, by what they do with a time.
 var (
+	// cutting functions have an argument that names the part: a unit as date_trunc('month', t), a part as
+	// extract(month FROM t), a format as strftime('%Y-%m', t), a length as substr(t, 1, 7).
 	cutting = words.Pairs(
 		`DATE_TRUNC unit DATETIME_TRUNC unit TIMESTAMP_TRUNC unit TRUNC unit TIME_BUCKET unit DATE_BIN unit
 		DATETIME_BUCKET unit TIMESTAMP_BUCKET unit EXTRACT part DATE_PART part STRFTIME format
@@ -196,8 +195,8 @@ func (r reader) expression(tokens []sqltext.Token) Bucket {
 	return b
 }
 
-// weekly is a part of an expression that makes a week.
-var weekly = regexp.MustCompile(`(?i)week|%[uvw]|\b(IW|WW)\b`)
+// weekly is a part of an expression that makes a week, or of the name of a column of weeks.
+var weekly = regexp.MustCompile(`(?i)week|wk|%[uvw]|\b(IW|WW)\b`)
 
 // bare takes brackets and casts away. day: a cast made a day of it.
 func bare(tokens []sqltext.Token) (_ []sqltext.Token, day bool) {
@@ -267,8 +266,9 @@ func call(tokens []sqltext.Token) (name string, args [][]sqltext.Token) {
 		return "", nil
 	}
 	depth, from := 0, 2
-	for i := 2; i < len(tokens); i++ {
-		switch text := tokens[i].Text; {
+	for i, t := range tokens {
+		switch text := t.Text; {
+		case i < 2:
 		case text == "(":
 			depth++
 		case depth == 0 && (text == "," || i == len(tokens)-1):
@@ -284,7 +284,7 @@ func call(tokens []sqltext.Token) (name string, args [][]sqltext.Token) {
 // function is the bucket of a call of a function that is known.
 func (r reader) function(name string, args [][]sqltext.Token) (b Bucket, known bool) {
 	if len(args) == 0 || len(args[0]) == 0 {
-		return Bucket{}, false
+		return b, false
 	}
 	switch {
 	case single[name] != "" && len(args) == 1:
@@ -301,7 +301,7 @@ func (r reader) function(name string, args [][]sqltext.Token) (b Bucket, known b
 		b.Of = nil
 		return b, true
 	}
-	return Bucket{}, false
+	return b, false
 }
 
 // bucket is a part of what an argument is. A part of a larger one is no period.
@@ -321,27 +321,26 @@ func (r reader) cut(name string, args [][]sqltext.Token) (b Bucket) {
 	how, by := cutting[name], 0
 	if first := args[0]; name == "EXTRACT" && len(first) > 2 {
 		args = [][]sqltext.Token{first[:1], first[2:]}
-	} else if how != byPart && first[0].Kind != sqltext.String && !strings.EqualFold(first[0].Text, "interval") {
+	} else if how != "part" && first[0].Kind != sqltext.String && !strings.EqualFold(first[0].Text, "interval") {
 		by = 1
 	}
-	if len(args) < 2 || len(args) > 2 && how == byPart {
+	if len(args) < 2 || len(args) > 2 && how == "part" {
 		return b
 	}
-	told, of := r.constant(args[by]), args[1-by]
-	unit := r.unit(args[by])
+	told, unit, of := r.constant(args[by]), r.unit(args[by]), args[1-by]
 	switch how {
-	case byUnit:
+	case "unit":
 		b = bucket(unit, of)
-	case byPart:
+	case "part":
 		b = bucket(unit+larger[unit], of)
-	case byFormat:
+	case "format":
 		if name == "DATE_FORMAT" {
 			told = ofMySQL.Replace(told)
 		}
 		if b = bucket(formatted(told), of); b.Span == "week" {
 			b.Grain = "" // engines number weeks in different ways
 		}
-	case byLength:
+	case "length":
 		if len(args) == 3 {
 			told += "," + r.constant(args[2])
 		}
@@ -370,8 +369,8 @@ func (r reader) date(name string, args [][]sqltext.Token) (b Bucket, known bool)
 	for _, arg := range args[1:] {
 		text := r.constant(arg)
 		week, back = week || strings.HasPrefix(text, "weekday "), back || strings.HasPrefix(text, "-")
-		if len(args) == 2 && starts[text] != "" {
-			return bucket(starts[text], args[0]), true
+		if span, start := strings.CutPrefix(text, "start of "); start && len(args) == 2 {
+			return bucket(span, args[0]), true
 		}
 	}
 	if week && back {
@@ -432,10 +431,8 @@ func formatted(format string) string {
 // unknown reports whether an expression calls a function that may make a period of a time.
 func unknown(tokens []sqltext.Token) bool {
 	for i, t := range tokens {
-		if t.Kind != sqltext.Word {
-			continue
-		}
 		switch name := strings.ToUpper(t.Text); {
+		case t.Kind != sqltext.Word:
 		case name == "CASE", name == "SELECT":
 			return false
 		case i+1 < len(tokens) && tokens[i+1].Text == "(" && !neutral[name]:

@@ -96,6 +96,34 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// TestSpans: each column has the part of a time that its expression cuts, or weeks by its name.
+func TestSpans(t *testing.T) {
+	lite, my := sqltext.SQLite(), sqltext.MySQL()
+	for _, tt := range []struct {
+		why     string
+		d       sqltext.Dialect
+		item    string
+		columns []string
+		want    []string
+	}{
+		{"a week by its expression", lite, "strftime('%Y-%W', d) AS w", []string{"w", "n"}, []string{"week", ""}},
+		{"a week by the name that its expression gives", lite, "strftime('%Y-%W', d)",
+			[]string{"strftime('%Y-%W', d)", "n"}, []string{"week", ""}},
+		{"a week by its name", lite, "w AS order_wk", []string{"order_wk", "n"}, []string{"week", ""}},
+		{"a month by its expression", lite, "strftime('%Y-%m', d) AS week", []string{"week", "n"}, []string{"month", ""}},
+		{"a weekday", my, "DAYOFWEEK(d) AS weekday", []string{"weekday", "n"}, []string{"weekday", ""}},
+		{"other columns than those of the list", lite, "strftime('%m', d) AS a", []string{"a", "n", "week"},
+			[]string{"", "", "week"}},
+		{"all columns", lite, "*", []string{"week", "n"}, []string{"week", ""}},
+		{"no columns", lite, "strftime('%m', d) AS a", nil, []string{}},
+	} {
+		got := Spans(tt.d.Parse("SELECT "+tt.item+", count(*) AS n FROM s GROUP BY 1"), tt.columns)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", tt.why, tt.item, diff)
+		}
+	}
+}
+
 // TestMarkNested: a column keeps the grain that a nested SELECT gives it, where there is one such column.
 func TestMarkNested(t *testing.T) {
 	for _, tt := range []struct{ why, sql, want string }{

@@ -22,7 +22,7 @@ type answer struct {
 	known     bool // the statement was read
 	statement *sqltext.Statement
 	outline   sqlshape.Outline
-	spans     []string // as periods.Bucket
+	spans     []string // as periods.Spans
 	now       time.Time
 	ends      func(table, column string) (least, most any, values int64)
 	also      string // what stands behind a row where one behind the limit is equal in the order
@@ -57,7 +57,7 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 	periods.Mark(s.statement, &marked)
 	s.Table = marked.Shown()
 	s.facts, s.known = read(d, sql)
-	s.outline, s.spans = s.statement.Outline(), periods.Spans(s.statement)
+	s.outline, s.spans = s.statement.Outline(), periods.Spans(s.statement, t.Columns)
 	if len(s.outline.Items) != len(s.Columns) {
 		s.outline.Items = nil
 		for _, name := range s.Columns {
@@ -99,8 +99,8 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 // joinMonths makes one column of months of a column of years and one of the months or quarters of the same times.
 func (s *answer) joinMonths() {
 	years := slices.IndexFunc(s.Types, func(t result.Type) bool { return t.Grain == "year" })
-	for i := range min(len(s.spans), len(s.Columns)) {
-		grain, part := strings.CutSuffix(s.spans[i], " of the year")
+	for i, span := range s.spans {
+		grain, part := strings.CutSuffix(span, " of the year")
 		form := map[string]string{"month": "%s-%02d", "quarter": "%s-Q%d"}[grain]
 		same := years >= 0 && s.facts.items[years].column == s.facts.items[i].column
 		joined := same && part && form != "" && s.join(years, i, func(row []any) string {
@@ -328,7 +328,7 @@ func (s answer) label(i int, v any) string {
 	if part := partOf(c.span, label(v)); part != "" {
 		return part
 	}
-	if s.weekly(i) && plainPeriod(v).Grain == "month" {
+	if s.spans[i] == "week" && plainPeriod(v).Grain == "month" {
 		return "week " + label(v)
 	}
 	return label(v)
@@ -388,20 +388,13 @@ func (s answer) period(i int, v any) (periods.Moment, bool) {
 	if of.Grain == "" {
 		of = plainPeriod(v)
 		day := of.Grain == "day" && s.outline.Items[i].Column == ""
-		if of.Grain == "" || day || of.Grain == "month" && s.weekly(i) {
+		if of.Grain == "" || day || of.Grain == "month" && s.spans[i] == "week" {
 			return periods.Moment{}, false
 		}
 	}
 	at, ok := of.Period(v)
 	return periods.Moment{At: at, Grain: of.Grain}, ok
 }
-
-// weekly reports whether the values of a column are weeks, also "2024-05".
-func (s answer) weekly(i int) bool {
-	return i < len(s.spans) && s.spans[i] == "week" || weekName.MatchString(s.Columns[i])
-}
-
-var weekName = regexp.MustCompile(`(?i)week|wk`)
 
 // plainPeriod is the type of a text that is a day, a month or a quarter by its form.
 func plainPeriod(v any) (of result.Type) {
@@ -458,7 +451,7 @@ func (s answer) roles() (by, of int, ok bool) {
 	by, of = -1, -1
 	year, key := -1, -1 // or another part of a time, as a number
 	for i, name := range s.Columns {
-		part := s.columns[i].span != "" || s.Types[i].Grain != "" || s.columns[i].flag != (flag{})
+		part := s.facts.items[i].span != "" || s.Types[i].Grain != "" || s.columns[i].flag != (flag{})
 		switch kind := s.kind(i); {
 		case kind == figures && s.columns[i].key != "":
 			key = i

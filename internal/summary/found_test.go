@@ -172,6 +172,12 @@ func TestFound(t *testing.T) {
 			rows([]string{"country", "n", "total"}, []any{"A", int64(1), int64(2)}, []any{"B", int64(2), int64(1)}),
 			"B has the most: 2 of 3 (67 %), then A with 1."},
 		{"the only group", byCountry, rows(two, []any{"Germany", int64(4)}), "Germany: 4."},
+		{"a number of a weekday is no figure",
+			"SELECT name, CAST(strftime('%w', hired_on) AS INTEGER) AS weekday FROM nurses",
+			rows([]string{"name", "weekday"}, []any{"Ann", int64(2)}, []any{"Bo", int64(7)}), "2 nurses."},
+		{"a figure of a week is one", "SELECT name, sum(amount) AS weekly_total FROM payments GROUP BY name",
+			rows([]string{"name", "weekly_total"}, []any{"Ann", int64(4)}, []any{"Bo", int64(5)}),
+			"Highest total amount: Bo, 5; then Ann, 4."},
 		{"months without a year are no names", "SELECT strftime('%m', day) AS m, count(*) FROM sales GROUP BY 1",
 			rows(two, []any{"01", int64(4)}, []any{"02", int64(5)}), ""},
 

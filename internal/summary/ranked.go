@@ -191,7 +191,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	_, counts := s.counts(of)
 	times := s.columns[of].times
 	who, figure := line[0].label, line[0].figure
-	if counts && (s.columns[by].names() || s.weekly(by)) {
+	if counts && (s.columns[by].names() || s.spans[by] == "week") {
 		who = capital(who)
 	}
 	switch {
