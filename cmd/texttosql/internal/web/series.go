@@ -10,9 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/texttosql/texttosql/internal/sqlshape"
+	"github.com/texttosql/texttosql/internal/periods"
 	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/result"
+	"github.com/texttosql/texttosql/sqltext"
 )
 
 // chart is a series to be drawn, or one for each of a few categories: lines over time, the values of a few names, or
@@ -68,11 +69,13 @@ type asked struct {
 	parts   bool     // its numbers are sums or counts of groups
 	ordered bool     // somebody ordered the rows
 	units   []string // of each column, see unitOf; nil: not known
+	spans   []string // of each column, as periods.Spans; nil: not known
 }
 
 // outlined reads a statement for its charts.
-func outlined(of sqlshape.Outline, columns []string) asked {
-	a := asked{parts: addsUp(of.Aggregates), ordered: len(of.OrderBy) > 0}
+func outlined(s *sqltext.Statement, columns []string) asked {
+	of := s.Outline()
+	a := asked{parts: addsUp(of.Aggregates), ordered: len(of.OrderBy) > 0, spans: periods.Spans(s, columns)}
 	for i, name := range columns {
 		text, counts := name, false
 		if len(of.Items) == len(columns) && !of.Star {
@@ -116,6 +119,11 @@ func series(t *result.Table, a asked) []chart {
 		return nil
 	}
 	as := shapes(t)
+	for i, span := range a.spans {
+		if span == "week" {
+			as[i].name = span // "2024-05" is the fifth week
+		}
+	}
 	all := crossed(t, as)
 	if all == nil {
 		all = labelled(t, as, a.units)
@@ -145,9 +153,9 @@ var orderly = regexp.MustCompile(`(?i)^(\d.*|[<>].*|(under|over) .*|q[1-4]|jan(u
 // sort puts the labels with the largest values first.
 func (c *chart) sort() {
 	sum := make([]float64, len(c.Labels))
-	order := make([]int, len(c.Labels))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range c.Labels {
+		order = append(order, i)
 		for _, l := range c.Lines {
 			if l.Values[i] != nil {
 				sum[i] += *l.Values[i]
@@ -177,13 +185,11 @@ func negative(l line) bool {
 func timely(t *result.Table, as []shape, column int) bool {
 	found := false
 	for _, row := range t.Rows {
-		if row[column] == nil {
-			continue
-		}
-		if _, ok := as[column].at(t.Columns[column], row[column]); !ok {
+		if _, ok := as[column].at(row[column]); ok {
+			found = true
+		} else if row[column] != nil {
 			return false
 		}
-		found = true
 	}
 	return found
 }
@@ -214,7 +220,7 @@ func points(t *result.Table, as []shape) (all []point, timed bool, left int) {
 			return nil, false, 0
 		}
 		seen[p.label] = true
-		p.at, _ = as[0].at(t.Columns[0], row[0])
+		p.at, _ = as[0].at(row[0])
 		all = append(all, p)
 	}
 	if timed {
@@ -250,7 +256,7 @@ func labelled(t *result.Table, as []shape, units []string) (charts []chart) {
 			return nil
 		}
 		c, high, found := base, 0.0, 0
-		c.Measure = as[column].axis(words.Short(t.Columns[column], 60))
+		c.Measure = as[column].axis()
 		c.Title, c.Lines = visible(t.Columns[column]+" by "+t.Columns[0]), []line{{Name: c.Measure}}
 		for _, p := range all {
 			if y, ok := as[column].of.Number(p.row[column]); ok {
@@ -294,7 +300,7 @@ func scattered(t *result.Table, as []shape) []chart {
 		}
 	}
 	c := chart{Kind: "scatter", Title: visible(t.Columns[x+1] + " and " + t.Columns[x]),
-		Measure: as[x+1].axis(t.Columns[x+1]), Across: as[x].axis(t.Columns[x]),
+		Measure: as[x+1].axis(), Across: as[x].axis(),
 		Lines: make([]line, 1)}
 	left := 0
 	for _, row := range t.Rows {
@@ -334,7 +340,7 @@ func crossed(t *result.Table, as []shape) []chart {
 		return nil
 	}
 	c := chart{Kind: "columns", Title: visible(t.Columns[2] + " by " + t.Columns[x] + " and " + t.Columns[by]),
-		Measure: as[2].axis(t.Columns[2])}
+		Measure: as[2].axis()}
 	var labels []any
 	names := map[any]int{}
 	for _, row := range t.Rows {
@@ -343,14 +349,14 @@ func crossed(t *result.Table, as []shape) []chart {
 		}
 		if _, known := names[row[by]]; !known {
 			names[row[by]] = len(c.Lines)
-			c.Lines = append(c.Lines, line{Name: nameOf(row[by], 60)})
+			c.Lines = append(c.Lines, line{Name: nameOf(row[by])})
 		}
 		if !slices.Contains(labels, row[x]) {
 			labels = append(labels, row[x])
 		}
 	}
 	if timed {
-		at := func(label any) float64 { f, _ := as[x].at(t.Columns[x], label); return f }
+		at := func(label any) float64 { f, _ := as[x].at(label); return f }
 		slices.SortStableFunc(labels, func(a, b any) int { return cmp.Compare(at(a), at(b)) })
 		for _, label := range labels {
 			c.At = append(c.At, at(label))
@@ -391,11 +397,11 @@ func named(v any) bool {
 }
 
 // nameOf is the name of a group.
-func nameOf(v any, most int) string {
+func nameOf(v any) string {
 	if v == nil {
 		return none
 	}
-	return visible(words.Short(v.(string), most))
+	return visible(words.Short(v.(string), 60))
 }
 
 // identifies reports whether a column is named as the key of something, which is a number and no quantity.
@@ -407,9 +413,6 @@ func identifies(name string) bool {
 
 // steps are words in the name of a column whose whole numbers are times.
 var steps = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)`)
-
-// weekName are names of columns of weeks, where "2024-05" is the fifth week.
-var weekName = regexp.MustCompile(`(?i)week|wk|%[uvw]`)
 
 // forms are the forms of a time as text; a quarter and a week have one of their own.
 var forms = []string{"2006", "2006-01", "2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05",
@@ -423,7 +426,7 @@ func moment(column string, v any) (at float64, ok bool) {
 	case int64:
 		return float64(v), steps.MatchString(column) && v >= 0 && v < 3000
 	case string:
-		week := weekName.MatchString(column)
+		week := strings.Contains(strings.ToLower(column), "week")
 		for _, form := range forms {
 			if form == "2006" && !steps.MatchString(column) || form == "2006-01" && week {
 				continue
@@ -435,10 +438,11 @@ func moment(column string, v any) (at float64, ok bool) {
 		if m := quarter.FindStringSubmatch(v); m != nil && (m[2] != "" || week) {
 			year, _ := time.Parse("2006", m[1])
 			part, _ := strconv.Atoi(m[3])
+			months, days := 0, 7*(part-1)
 			if m[2] == "Q" {
-				return float64(year.AddDate(0, 3*(part-1), 0).Unix()), true
+				months, days = 3*(part-1), 0
 			}
-			return float64(year.AddDate(0, 0, 7*(part-1)).Unix()), true
+			return float64(year.AddDate(0, months, days).Unix()), true
 		}
 	}
 	return 0, false

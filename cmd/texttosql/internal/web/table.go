@@ -36,7 +36,7 @@ func (s *Server) tabled(sql string, t *result.Table) *table {
 	if shown != nil {
 		var of asked
 		if s.DB != nil {
-			of = outlined(s.DB.Language().Text.Parse(sql).Outline(), t.Columns)
+			of = outlined(s.DB.Language().Text.Parse(sql), t.Columns)
 		}
 		shown.Charts = series(t.Shown(), of)
 	}
@@ -172,13 +172,14 @@ type shape struct {
 	result.Texts
 	of     result.Type
 	column int
+	name   string // of the column; "week": it has weeks
 }
 
 // shapes looks at all values.
 func shapes(t *result.Table) []shape {
 	all := make([]shape, len(t.Columns))
 	for c := range t.Columns {
-		all[c] = shape{Texts: t.Texts(c), column: c}
+		all[c] = shape{Texts: t.Texts(c), column: c, name: t.Columns[c]}
 		if c < len(t.Types) {
 			all[c].of = t.Types[c]
 		}
@@ -187,7 +188,8 @@ func shapes(t *result.Table) []shape {
 }
 
 // axis names an axis of the numbers of a column.
-func (s shape) axis(column string) string {
+func (s shape) axis() string {
+	column := words.Short(s.name, 60)
 	if s.of.Share {
 		column += ", %"
 	}
@@ -195,11 +197,11 @@ func (s shape) axis(column string) string {
 }
 
 // at is the place of a value on an axis of time.
-func (s shape) at(column string, v any) (float64, bool) {
+func (s shape) at(v any) (float64, bool) {
 	if start, ok := s.of.Period(v); ok {
 		return float64(start.Unix()), true
 	}
-	return moment(column, v)
+	return moment(s.name, v)
 }
 
 // time is what the places of a column on an axis of time count: the grain of its periods, else "moment" for seconds,
