@@ -53,7 +53,10 @@ func Found(
 
 // says is what the rows show, however long.
 func (s answer) says() string {
+	f := s.facts
 	switch one := len(s.Rows) == 1; {
+	case one && (s.limited || s.outline.Having) && len(f.groups) > 0 && len(f.measures) == len(s.Columns):
+		return s.counted() // its figures are those of one group
 	case one && len(s.Columns) == 1:
 		return s.value()
 	case one:

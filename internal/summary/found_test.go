@@ -229,6 +229,17 @@ func TestFound(t *testing.T) {
 		{"who is first by a time", "SELECT name, hired_on FROM doctors ORDER BY hired_on LIMIT 1",
 			rows([]string{"name", "hired_on"}, []any{"Rosa", "2012-11-20"}), "Earliest doctor hired: Rosa, 20 November 2012."},
 
+		{"the figure of the first group", "SELECT count(*) AS n FROM orders GROUP BY customer_id ORDER BY n DESC LIMIT 1",
+			rows(one, []any{int64(14)}), ""},
+		{"two figures of the first group", "SELECT sum(amount) AS t, count(*) AS n FROM payments GROUP BY method " +
+			"ORDER BY t DESC LIMIT 1", rows([]string{"t", "n"}, []any{int64(9), int64(2)}), ""},
+		{"the figure of the only group that HAVING leaves",
+			"SELECT sum(amount) AS t FROM payments GROUP BY method HAVING sum(amount) > 200000",
+			rows([]string{"t"}, []any{int64(268064)}), "1 method where total amount is above 200,000."},
+		{"the figure of the only group is that of all rows",
+			"SELECT count(*) AS n FROM orders WHERE customer_id = 9 GROUP BY customer_id", rows(one, []any{int64(14)}),
+			"14 orders of customer 9."},
+
 		{"no row", "SELECT name FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL",
 			rows(one), "There are no customers without orders."},
 		{"no row of what is not read", "SELECT a FROM t UNION SELECT b FROM u", rows(one), "Nothing was found."},

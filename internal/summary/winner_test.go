@@ -21,6 +21,8 @@ func TestFoundTied(t *testing.T) {
 		{"a count", "SELECT city, count(*) AS n FROM customers GROUP BY city ORDER BY n LIMIT 1",
 			rows([]string{"city", "n"}, []any{"Boston", int64(1)}),
 			"Boston has the fewest: 1.", "Boston and at least one other have the fewest: 1 each."},
+		{"a count without its group", "SELECT count(*) AS n FROM customers GROUP BY city ORDER BY n LIMIT 1",
+			rows([]string{"n"}, []any{int64(1)}), "", ""},
 		{"a count of things", "SELECT c.name, count(*) AS orders FROM customers c JOIN orders o ON o.customer_id = c.id " +
 			"GROUP BY c.id ORDER BY 2 DESC LIMIT 1",
 			rows([]string{"name", "orders"}, []any{"Ann", int64(2)}), "Ann has the most orders: 2.",
