@@ -241,11 +241,11 @@ func (s answer) round(column int) result.Texts {
 }
 
 // Words of statements that leave rows out, LIMIT and FETCH aside, and those of windows over some of the rows, and of
-// running totals, which compare columns by <.
+// running totals, which compare columns by <, and those of groups that count rows again.
 var (
 	limiting = regexp.MustCompile(`(?i)\b(offset|top|sample|tablesample|rownum|rowcount|qualify)\b`)
 	limit    = regexp.MustCompile(`(?i)\b(limit|fetch)\b`)
-	ranking  = regexp.MustCompile("(?i)\\bover\\b\\s*(?:[^\\s(]|\\(\\s*[^\\s)])|" +
+	ranking  = regexp.MustCompile("(?i)\\b(rollup|cube|grouping\\s+sets)\\b|\\bover\\b\\s*(?:[^\\s(]|\\(\\s*[^\\s)])|" +
 		"[a-z_]\\w*[\"`]?\\s*[<>]=?\\s*[\"`]?[a-z_]\\w*[\"`]?\\.")
 )
 
