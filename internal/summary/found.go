@@ -385,7 +385,7 @@ func (s answer) counted() string {
 		if len(f.from) == 1 && f.conditions() == "" {
 			of = ""
 		}
-		if !sure || n == 1 || !f.oneEach() {
+		if n = s.groups(); !sure || n < 2 || !f.oneEach() {
 			return ""
 		}
 		return words.Thousands(n) + " different " + many + of + f.conditions() + "."
@@ -395,6 +395,20 @@ func (s answer) counted() string {
 	return s.amount(words.Thousands(n), f.subject)
 }
 
+// groups counts the rows that have a name: one of which all names are NULL is no country.
+func (s answer) groups() int {
+	return len(omit(s.Rows, func(row int) (none bool) {
+		for i, v := range s.Rows[row] {
+			if s.measureOf(i) == nil {
+				if none = v == nil; !none {
+					return false
+				}
+			}
+		}
+		return none
+	}))
+}
+
 // countGroups says how many groups HAVING leaves: "3 customers where number of orders is above 5."
 func (s answer) countGroups() string {
 	f := s.facts
@@ -402,7 +416,8 @@ func (s answer) countGroups() string {
 		return ""
 	}
 	many, sure := Plural(strings.TrimSuffix(f.groups[0], " name"))
-	if !sure {
+	n := s.groups()
+	if !sure || n == 0 {
 		return ""
 	}
 	all := slices.Clone(f.where)
@@ -412,7 +427,6 @@ func (s answer) countGroups() string {
 		}
 		all = append(all, h)
 	}
-	n := len(s.Rows)
 	if n == 1 {
 		many, _ = Singular(many)
 	}

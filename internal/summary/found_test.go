@@ -256,6 +256,15 @@ func TestFound(t *testing.T) {
 		{"a list that may go on", "SELECT name FROM customers LIMIT 2", rows(one, []any{"Ann"}, []any{"Bo"}), ""},
 		{"different values", "SELECT DISTINCT region FROM sales",
 			rows(one, []any{"N"}, []any{"S"}), "2 different regions."},
+		{"a missing value is no different one", "SELECT DISTINCT country FROM customers",
+			rows(one, []any{"DE"}, []any{nil}, []any{"FR"}), "2 different countries."},
+		{"one value and a missing one", "SELECT DISTINCT country FROM customers", rows(one, []any{"DE"}, []any{nil}), ""},
+		{"a missing country is none of the countries", "SELECT country FROM customers GROUP BY country HAVING count(*) > 5",
+			rows(one, []any{"DE"}, []any{nil}, []any{"FR"}), "2 countries where number of customers is above 5."},
+		{"one country and a missing one", "SELECT country FROM customers GROUP BY country HAVING count(*) > 5",
+			rows(one, []any{"DE"}, []any{nil}), "1 country where number of customers is above 5."},
+		{"a missing country alone", "SELECT country FROM customers GROUP BY country HAVING count(*) > 5",
+			rows(one, []any{nil}, []any{nil}), ""},
 		{"no table", "SELECT 1", nil, ""},
 	} {
 		if got := Found(sqltext.SQLite(), tt.sql, tt.rows, time.Time{}, nil, false); got != tt.want {
