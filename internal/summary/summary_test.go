@@ -143,6 +143,8 @@ func TestSentenceRows(t *testing.T) {
 		{`SELECT name FROM nurses WHERE "town" = "home"`, "", "or a column"},
 		{"SELECT p.name, count(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id GROUP BY p.id, p.name",
 			"Number of visits by patient, counting 1 where there are no visits.", "a row of nothing counts"},
+		{"SELECT p.name, count(p.id) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id GROUP BY p.id, p.name",
+			"Number of visits by patient, counting 1 where there are no visits.", "its key counts too"},
 		{"SELECT p.name, count(v.id) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id GROUP BY p.id, p.name",
 			"Number of visits by patient, also where there are no visits.", "and here it does not"},
 		{"SELECT p.name, count(v.id) FROM patients p LEFT JOIN visits v ON v.patient_id = p.id WHERE v.ward = 'A' " +

@@ -225,6 +225,7 @@ func (r *reader) count() *measure {
 	if r.want(")"); r.is("FILTER") || r.is("OVER") || r.grouped != nil || !distinct && rows == "" {
 		r.fail()
 	}
+	r.facts.ones = r.facts.ones || !distinct && c.of != nil && c.of != r.subject && r.subject != nil && r.subject.left
 	switch key := c.of != nil && keyOf(c.name, c.of); {
 	case key && (c.of == r.subject || !distinct && !c.of.left):
 		return counting(rows)
