@@ -70,7 +70,7 @@ func (s answer) cutsDay(text string) bool {
 	})
 }
 
-var agoText = regexp.MustCompile(`^-?(\d+) (day|week|month|year|hour)s?$`)
+var agoText = regexp.MustCompile(`^-(\d+) (day|week|month|year|hour)s?$`)
 
 // ago reads a time that is relative to now: "today", "30 days ago"; "" where no such time stands next.
 func (r *reader) ago() string {
@@ -99,7 +99,7 @@ func (r *reader) ago() string {
 		base = "today"
 	}
 	if r.take("-", "INTERVAL") {
-		by = strings.Trim(r.peek(0).Text, "'")
+		by = "-" + strings.Trim(r.peek(0).Text, "'")
 		if r.at++; r.named() {
 			by += " " + strings.ToLower(r.name())
 		}

@@ -277,6 +277,10 @@ func TestSentenceTimes(t *testing.T) {
 		sql, want string
 	}{
 		{sqltext.SQLite(), "SELECT count(*) FROM trips WHERE departed_at >= date('now', 'start of month')", ""},
+		{sqltext.SQLite(), "SELECT count(*) FROM trips WHERE due_date <= date('now', '7 days')", ""}, // that is to come
+		{sqltext.SQLite(), "SELECT count(*) FROM trips WHERE due_date <= date('now', '+7 days')", ""},
+		{sqltext.PostgreSQL(), "SELECT count(*) FROM trips WHERE due_date <= CURRENT_DATE - INTERVAL '-7 days'", ""},
+		{sqltext.PostgreSQL(), "SELECT count(*) FROM trips WHERE due_date <= CURRENT_DATE + INTERVAL '7 days'", ""},
 		{sqltext.PostgreSQL(), "SELECT count(*) FROM trips WHERE trip_date <> CURRENT_DATE", ""},
 		{sqltext.PostgreSQL(), "SELECT to_char(t.departed_at, 'YYYY-MM') m, sum(t.km) FROM trips t GROUP BY 1 ORDER BY 1",
 			"Total km of trips by departure month."},
