@@ -187,7 +187,7 @@ func (s answer) value() string {
 	switch one := s.known && f.limit == "1" && len(f.order) == 1 && len(f.having) == 0; {
 	case one && (s.dated() || f.by.isAdjective() || f.by.own && f.by.stamp.is):
 		return ""
-	case one && s.also != "":
+	case one && (s.also != "" || s.sorted.item == 0 && !strings.Contains(f.top, " by ")):
 		return capital(f.order[0]) + f.among() + ": " + text + s.also + "."
 	case one && strings.Contains(f.top, " by "):
 		return text + " is the " + f.top + f.among() + "."
