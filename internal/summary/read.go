@@ -29,6 +29,7 @@ type facts struct {
 	by       columnRef
 	ones     bool // a row without its other side counts as 1
 	cut      bool // a group is a time
+	parts    bool // a condition leaves a part of each period: its first half, its mornings
 	usual    bool // rows are in the order of their groups
 	limit    string
 

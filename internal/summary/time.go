@@ -75,7 +75,7 @@ func (s answer) overTime(line []point, by, of int, least bool) string {
 // and the data fills them.
 func (s answer) whole(by int, first, last periods.Moment) bool {
 	f, it := s.source(by)
-	if s.limited || s.outline.Having || s.ranks || f.limit != "" || len(f.having) > 0 {
+	if f.parts || s.limited || s.outline.Having || s.ranks || f.limit != "" || len(f.having) > 0 {
 		return false
 	}
 	from, until := f.rangeOf(it.column).Exact(it.span == "" && last.Grain == "day")

@@ -55,6 +55,14 @@ func TestOverTime(t *testing.T) {
 			rows(two, []any{"2023-01", int64(4)}, []any{"2023-02", int64(9)}, []any{"2027-12", int64(5)}),
 			"Highest in February 2023: 9."},
 
+		{"half years are no years", "SELECT strftime('%Y', day) AS month, sum(amount) AS total FROM sales WHERE " +
+			"day >= '2022-01-01' AND day < '2024-01-01' AND strftime('%m', day) <= '06'" + by,
+			rows(two, []any{"2022", int64(200)}, []any{"2023", int64(205)}), "Highest in 2023: 205."},
+		{"years", "SELECT strftime('%Y', day) AS month, sum(amount) AS total FROM sales WHERE " +
+			"day >= '2022-01-01' AND day < '2024-01-01'" + by,
+			rows(two, []any{"2022", int64(200)}, []any{"2023", int64(205)}), "2023: 205, up 2.5 % from 2022 (200)."},
+		{"weekends are no months", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND strftime('%w', day) = '6'" + by,
+			year, high},
 		{"two whole months", sum + "day >= '2024-01-01' AND day < '2024-03-01'" + by,
 			rows(two, []any{"2024-01", int64(200)}, []any{"2024-02", int64(100)}),
 			"February 2024: 100, down 50 % from January 2024 (200)."},

@@ -160,6 +160,7 @@ func (r *reader) condition() []condition {
 	}
 	r.turn()
 	v := r.sortable(false)
+	r.facts.parts = r.facts.parts || strings.Contains(v.span, " ") || v.span == "weekday"
 	if r.noteBound(v); v.filled {
 		r.fail() // the text may be the one that is looked for
 	}
