@@ -57,11 +57,14 @@ func (v value) readBounds(op string, l literal) *bounds {
 }
 
 // cutsDay reports whether a text has a range of days of a column that has times, of a day of which the statement leaves
-// most out, or not the day alone.
+// most out, or not the day alone. Where nobody knows the values, the column may have times.
 func (s answer) cutsDay(text string) bool {
-	return s.ends != nil && slices.ContainsFunc(s.facts.ranges, func(b *bounds) bool {
+	return slices.ContainsFunc(s.facts.ranges, func(b *bounds) bool {
 		if !b.days || b.column.of == nil || !strings.Contains(text, strings.TrimPrefix(b.text(), "on ")) {
 			return false
+		}
+		if s.ends == nil {
+			return true
 		}
 		_, most, _ := s.ends(b.column.of.name, b.column.name)
 		end, _ := most.(string)

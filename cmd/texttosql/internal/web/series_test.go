@@ -191,6 +191,11 @@ func TestFigure(t *testing.T) {
 			"There are no products."},
 		{"all", "SELECT name, price FROM products ORDER BY price DESC", price, [][]any{row("Ink", 7.5), row("Pad", 6.5)},
 			"Highest price: Ink, 7.50; then Pad, 6.50."},
+		{"days of a column that may have times", "SELECT count(*) AS n FROM rentals " +
+			"WHERE rental_date BETWEEN '2024-01-01' AND '2024-01-31'", []string{"n"}, [][]any{row(int64(9))}, ""},
+		{"a half-open range", "SELECT count(*) AS n FROM rentals " +
+			"WHERE rental_date >= '2024-01-01' AND rental_date < '2024-02-01'", []string{"n"}, [][]any{row(int64(9))},
+			"9 rentals in January 2024."},
 		{"months", "SELECT strftime('%Y-%m', sold_at) AS month, sum(amount) AS total FROM sales " +
 			"WHERE sold_at >= '2024-01-01' AND sold_at < '2024-03-01' GROUP BY 1", []string{"month", "total"},
 			[][]any{row("2024-01", int64(200)), row("2024-02", int64(100))}, "Highest in January 2024: 200."},
