@@ -99,6 +99,9 @@ func TestFound(t *testing.T) {
 		{"the most", "SELECT c.name, count(*) AS orders FROM" + leftJoin +
 			" GROUP BY c.id, c.name ORDER BY orders DESC LIMIT 1", rows([]string{"name", "orders"}, []any{"Ann", int64(14)}),
 			"Ann has the most orders: 14."},
+		{"a number of things", "SELECT c.name, count(*) AS num_orders FROM customers c JOIN orders o " +
+			"ON o.customer_id = c.id GROUP BY c.id, c.name ORDER BY 2 DESC LIMIT 1",
+			rows([]string{"name", "num_orders"}, []any{"Ann", int64(14)}), "Ann has the most orders: 14."},
 		{"a group of several rows without a partner", "SELECT c.country, count(*) AS orders FROM" + leftJoin +
 			" GROUP BY c.country", rows([]string{"country", "orders"}, []any{"DE", int64(14)}, []any{"FR", int64(4)}), ""},
 		{"groups of one row or none", "SELECT c.name FROM" + leftJoin + " GROUP BY c.id, c.name HAVING count(*) < 2",

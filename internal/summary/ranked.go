@@ -175,7 +175,7 @@ func (s answer) better(i int, m *measure) string {
 
 // thing is what a column counts, as its name says it: "orders"; "" where it says nothing.
 func (s answer) thing(of int) string {
-	name := s.called(of)
+	name := strings.TrimPrefix(s.called(of), "number of ")
 	if many, sure := Plural(name); sure && many == name {
 		return name
 	}
