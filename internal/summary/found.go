@@ -359,8 +359,12 @@ func truthOf(v any) string {
 // amount says how many rows there are.
 func (s answer) amount(n, rows string) string {
 	if n == "1" {
-		if one, sure := Singular(rows); sure {
-			rows = one
+		many, rest := rows, ""
+		if tail, ok := strings.CutPrefix(rows, s.facts.subject+" "); ok {
+			many, rest = s.facts.subject, " "+tail
+		}
+		if one, sure := Singular(many); sure {
+			rows = one + strings.Replace(rest, " that are ", " that is ", 1)
 		}
 		return capital(n + " " + rows + s.facts.conditionsOfOne() + ".")
 	}

@@ -38,6 +38,11 @@ func TestFound(t *testing.T) {
 	}{
 		{"a count", "SELECT count(*) FROM customers", rows(one, []any{int64(2144)}), "2,144 customers."},
 		{"a count of one", "SELECT count(*) FROM order_items", rows(one, []any{int64(1)}), "1 order item."},
+		{"a sum of one", "SELECT sum(CASE WHEN status = 'lost' THEN 1 ELSE 0 END) FROM orders", rows(one, []any{int64(1)}),
+			"1 order where status is “lost”."},
+		{"a sum of one with a flag", "SELECT sum(is_paid) FROM orders", rows(one, []any{int64(1)}), "1 order that is paid."},
+		{"a sum of two", "SELECT sum(CASE WHEN status = 'lost' THEN 1 ELSE 0 END) FROM orders", rows(one, []any{int64(2)}),
+			"2 orders where status is “lost”."},
 		{"a count of none", "SELECT count(*) FROM customers WHERE country = 'XX'",
 			rows(one, []any{int64(0)}), "No customers where country is “XX”."},
 		{"an anti-join", "SELECT count(*) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.id IS NULL",
