@@ -80,9 +80,10 @@ func (t *table) possess(words string) string {
 	case strings.HasPrefix(words, t.called()+" "):
 		return words
 	}
-	last := t.called()[strings.LastIndex(t.called(), " ")+1:]
-	return t.called() + " " + strings.TrimPrefix(words, last+" ")
+	return t.called() + " " + strings.TrimPrefix(words, lastWord(t.called())+" ")
 }
+
+func lastWord(text string) string { return text[strings.LastIndex(text, " ")+1:] }
 
 // lookup are the names of rows that are nothing but their description.
 var lookup = regexp.MustCompile(`(^| )(type|kind|status|state|category|class|group|level|reason|method)$`)
@@ -225,7 +226,7 @@ func stampOf(name string, t *table) (s stamp) {
 
 // happens reports whether a verb, or a noun, says of a row what the row is: ordered of an order.
 func happens(verb, one string) bool {
-	last := one[strings.LastIndex(one, " ")+1:]
+	last := lastWord(one)
 	root := strings.TrimSuffix(strings.TrimSuffix(verb, "d"), "e")
 	if n := len(root); n > 4 && root[n-1] == root[n-2] { // shipped, a shipment
 		root = root[:n-1]
@@ -270,7 +271,7 @@ func (c columnRef) flag() (f flag) {
 		return flag{has: has}
 	}
 	rest := flagVerb.ReplaceAllString(c.words, "")
-	last := rest[strings.LastIndex(rest, " ")+1:]
+	last := lastWord(rest)
 	prefixed := rest != c.words
 	switch many, sure := Plural(rest); {
 	case prefixed && sure && person.MatchString(last) && !adjectives[last]:

@@ -127,13 +127,7 @@ func (f facts) among() string {
 }
 
 // conditions say which rows count.
-func (f facts) conditions() (text string) {
-	text = f.narrowText()
-	if len(f.where) > 0 {
-		text += " where " + listed(f.where, "and")
-	}
-	return text
-}
+func (f facts) conditions() string { return f.narrowText() + led(" where ", listed(f.where, "and")) }
 
 // conditionsOfOne are the conditions of one row: "that is a student".
 func (f facts) conditionsOfOne() string {

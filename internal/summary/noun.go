@@ -37,13 +37,13 @@ func Singular(name string) (text string, sure bool) {
 
 	all := strings.Fields(many)
 	last := &all[len(all)-1]
+	found := words.Stem(*last)
 	for one, irregular := range irregulars {
 		if *last == irregular {
-			*last = one
-			return strings.Join(all, " "), true
+			found = one
 		}
 	}
-	*last = words.Stem(*last)
+	*last = found
 	return strings.Join(all, " "), true
 }
 

@@ -426,7 +426,7 @@ var linking = regexp.MustCompile(`\b(to|of|in|by|for|from|with|at|on|link|fk|ref
 
 // present are the tables of which rows are read.
 func (r *reader) present() []*table {
-	return slices.DeleteFunc(slices.Clone(r.tables), func(t *table) bool { return t.absent })
+	return omit(r.tables, func(i int) bool { return r.tables[i].absent })
 }
 
 // finest is the table that has one row for each joined row: it refers to all others. nil: it is not known.

@@ -51,12 +51,7 @@ func distinguishing(lines []string, others [][]string) string {
 		}
 	}
 
-	var shown []string
-	for i, line := range lines {
-		if chosen[i] {
-			shown = append(shown, line)
-		}
-	}
+	shown := omit(lines, func(i int) bool { return !chosen[i] })
 	if len(lines) > len(shown) {
 		shown = append(shown, "…")
 	}

@@ -43,19 +43,16 @@ func (f facts) sentence() string {
 	if len(f.measures)+len(f.shows) > 0 && len(f.groups) > 0 {
 		text += " by " + listed(f.groups, "and")
 	}
-	if len(f.where) > 0 {
-		text += ", where " + listed(f.where, "and")
+	return text + led(", where ", listed(f.where, "and")) + led(f.also(), listed(f.joined, "or")) +
+		led(", only where ", listed(f.having, "and")) + led("; ", f.orderText())
+}
+
+// led is a text behind its lead; "": there is none.
+func led(lead, text string) string {
+	if text == "" {
+		return ""
 	}
-	if len(f.joined) > 0 {
-		text += f.also() + listed(f.joined, "or")
-	}
-	if len(f.having) > 0 {
-		text += ", only where " + listed(f.having, "and")
-	}
-	if order := f.orderText(); order != "" {
-		text += "; " + order
-	}
-	return text
+	return lead + text
 }
 
 // also says that there need not be rows of a table that is joined.
@@ -209,8 +206,8 @@ func (f facts) label(known []facts) string {
 		if text = f.what(); !differs[1] {
 			text = f.thing() + text
 		}
-		if differs[2] && len(f.where) > 0 {
-			text += " where " + listed(f.where, "and")
+		if differs[2] {
+			text += led(" where ", listed(f.where, "and"))
 		}
 	case differs[2]:
 		text = f.all(known) + is[2]

@@ -121,12 +121,12 @@ func (s answer) source(i int) (f facts, it item) {
 
 // rangeOf are the bounds of the times of a column; none where several conditions set them.
 func (f facts) rangeOf(c columnRef) (of periods.Bounds) {
-	for n, b := range f.ranges {
+	for _, b := range f.ranges {
 		switch same := b.column.name == c.name && b.column.of == c.of; {
 		case same && of != (periods.Bounds{}):
 			return periods.Bounds{}
 		case same:
-			of = f.ranges[n].Bounds
+			of = b.Bounds
 		}
 	}
 	return of

@@ -83,10 +83,7 @@ func (f facts) narrowText() (text string) {
 			text += map[place]string{thatAre: " that are"}[place(at)] + " " + listed(phrases, "and")
 		}
 	}
-	if len(f.without) > 0 {
-		text += " without " + listed(f.without, "or")
-	}
-	return text
+	return text + led(" without ", listed(f.without, "or"))
 }
 
 // with are the rows with one more condition.
@@ -592,11 +589,7 @@ func (r *reader) scalar() string {
 	if in.failed || len(in.facts.measures) != 1 || len(in.facts.groups) > 0 || len(in.links) > 0 {
 		return r.fail()
 	}
-	text := in.facts.what()
-	if len(in.facts.where) > 0 {
-		text += " where " + listed(in.facts.where, "and")
-	}
-	return "the " + text
+	return "the " + in.facts.what() + led(" where ", listed(in.facts.where, "and"))
 }
 
 // literal is a constant.
