@@ -100,6 +100,7 @@ type answering struct {
 	level  vote.Level                // of a known answer; "": by its vote
 	// a row behind the limit of the answer is equal in the order to the last one before it
 	tied    bool
+	silent  bool               // the rows are not in the order that a reader expects: nothing is said of them
 	account *llm.BudgetTracker // of all model calls for the question
 	res     *Result
 }
@@ -302,8 +303,14 @@ func rowsOf(ctx context.Context, runner *exec.Runner, statement *sqltext.Stateme
 	return rows, nil
 }
 
-// found says what the rows of an answer show. A model that cannot say it costs the answer nothing.
+// found says what the rows of an answer show. A model that cannot say it costs the answer nothing. Where statements are
+// billed, nobody looked for a row behind the limit that is equal to the only one or two.
 func (a *answering) found(ctx context.Context) string {
+	l, n := a.db.Language(), len(a.res.Rows.Rows)
+	statement := l.Text.Parse(a.res.SQL)
+	if a.silent || l.BillsScans && statement.Outline().Limit && (n == 1 || n == 2) {
+		return ""
+	}
 	if a.headline && !a.tied { // a model would name a winner
 		ctx, span := trace.Start(ctx, "headline")
 		text, err := summary.Headline{Model: a.env.Models[0]}.Of(ctx, a.q.Text, a.res.Rows)
@@ -318,14 +325,14 @@ func (a *answering) found(ctx context.Context) string {
 		now = a.clock()
 	}
 	ends := func(table, column string) (least, most any, values int64) {
-		if t, known := a.profiled(ctx, a.db.Language().Text.Parse(a.res.SQL)).Lookup("", table); known {
+		if t, known := a.profiled(ctx, statement).Lookup("", table); known {
 			if c, known := t.Column(column); known && c.Profile != nil && c.Profile.Complete {
 				return c.Profile.Min, c.Profile.Max, c.Profile.Sampled - c.Profile.Nulls
 			}
 		}
 		return nil, nil, 0
 	}
-	return summary.Found(a.db.Language().Text, a.res.SQL, a.res.Rows, now, ends, a.tied)
+	return summary.Found(l.Text, a.res.SQL, a.res.Rows, now, ends, a.tied)
 }
 
 // caution warns of what is odd about the answer: what its candidate was doubted for that no vote shows, and what only a
@@ -352,7 +359,7 @@ func (a *answering) caution(ctx context.Context, runner *exec.Runner, winner *sq
 		return // a question that is answered does not fail for what is said about its answer
 	}
 	for _, f := range checked.Findings {
-		a.tied = a.tied || f.Rule == "ties"
+		a.tied, a.silent = a.tied || f.Rule == "ties", a.silent || f.Rule == "text-number"
 		span.Warn(f.Rule, f.Detail)
 	}
 }
@@ -867,6 +874,7 @@ func (a *answering) lower(ctx context.Context, found []vote.Finding) {
 			Value: f.Rule}) // the words of the question stay out of logs
 		a.res.contradictions = append(a.res.contradictions, trace.Warning{Code: f.Rule, Message: f.Detail})
 		worst = max(worst, f.Doubt)
+		a.silent = a.silent || f.Rule == findings.Contradiction+"null-first"
 	}
 	a.res.Confidence *= math.Exp(-worst / 2)
 	if worst == 0 || len(a.res.Ballot.Clusters) == 0 {
@@ -892,25 +900,23 @@ func (a *answering) profiled(ctx context.Context, s *sqltext.Statement) *schema.
 	}
 	part := whole
 	part.Tables = nil
-	add := func(schemaName, name string) {
-		if t, ok := whole.Lookup(schemaName, name); ok && !slices.ContainsFunc(part.Tables, func(x schema.Table) bool {
-			return x.TableName() == t.TableName()
-		}) {
+	add := func(t *schema.Table, ok bool) {
+		if ok && !slices.ContainsFunc(part.Tables, func(x schema.Table) bool { return x.TableName() == t.TableName() }) {
 			part.Tables = append(part.Tables, *t)
 		}
 	}
 	for _, ref := range s.Tables() {
 		if ref.Base() {
-			add(ref.Schema, ref.Name)
+			add(whole.Lookup(ref.Schema, ref.Name))
 		}
 	}
 	for _, t := range part.Tables {
 		for _, k := range t.ForeignKeys {
-			add(k.RefSchema, k.RefTable)
+			add(whole.Lookup(k.RefSchema, k.RefTable))
 		}
 	}
 	for _, l := range a.out.Links.Tables {
-		add(l.Schema, l.Table)
+		add(whole.Lookup(l.Schema, l.Table))
 	}
 	known, err := a.db.Profiled(ctx, a.env.Snapshot, &part)
 	if err != nil {
