@@ -270,15 +270,13 @@ func (s answer) sorting() sorting {
 	}
 	m := sortTerm.FindStringSubmatch(s.outline.OrderBy[0])
 	term := sorting{slices.IndexFunc(s.outline.Items, func(it sqlshape.SelectItem) bool {
-		return strings.EqualFold(it.Alias, unquoted(m[1])) || strings.EqualFold(it.Text, m[1])
+		return strings.EqualFold(it.Alias, bare(m[1])) || strings.EqualFold(it.Text, m[1])
 	}), strings.EqualFold(m[2], "desc")}
 	if n, err := strconv.Atoi(m[1]); err == nil && n > 0 && n <= len(s.outline.Items) {
 		term.item = n - 1
 	}
 	return term
 }
-
-func unquoted(name string) string { return strings.Trim(name, "\"`[]") }
 
 var shareName = regexp.MustCompile(`(?i)(^|[_ ])(pct|perc|percent|percentage|share|rate|ratio|fraction|proportion)([_ ]|$)`)
 
@@ -415,12 +413,12 @@ func plainPeriod(v any) (of result.Type) {
 // measureOf is the measure of a column; nil: it has none, or is not known.
 func (s answer) measureOf(i int) *measure { return s.facts.items[i].measure }
 
-// counts reports whether a column counts rows, and rows are what it counts, "" where nothing says it.
-func (s answer) counts(i int) (rows string, ok bool) {
+// counts reports whether a column counts rows.
+func (s answer) counts(i int) bool {
 	if m := s.measureOf(i); m != nil {
-		return "", m.rows != ""
+		return m.rows != ""
 	}
-	return "", countOf.MatchString(s.columns[i].item)
+	return countOf.MatchString(s.columns[i].item)
 }
 
 var countOf = regexp.MustCompile(`(?i)^count\s*\((\s*\*\s*|[\w."` + "`" + `\s]+)\)$`)

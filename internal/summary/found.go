@@ -87,7 +87,7 @@ func (s answer) overcounts() bool {
 	return slices.ContainsFunc(s.Rows, func(row []any) bool {
 		for i, v := range row {
 			n, _ := number(v)
-			if _, counts := s.counts(i); counts && n <= 1 {
+			if n <= 1 && s.counts(i) {
 				return true
 			}
 		}

@@ -64,7 +64,7 @@ func (s answer) ranked(by, of int) string {
 		return s.counted()
 	}
 	what := s.named(of)
-	_, counts := s.counts(of)
+	counts := s.counts(of)
 	money := !counts && !s.columns[of].percent && currency.MatchString(spoken(s.Columns[by]))
 	if what == "" && !counts || money {
 		return ""
@@ -188,7 +188,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	for top < len(line) && line[top].value == line[0].value {
 		top++
 	}
-	_, counts := s.counts(of)
+	counts := s.counts(of)
 	times := s.columns[of].times
 	who, figure := line[0].label, line[0].figure
 	if counts && (s.columns[by].names() || s.spans[by] == "week") {
@@ -292,7 +292,7 @@ func (s answer) others(p point, of int) (list []string) {
 // figureOf is a figure with what it is: "1,115 payments", "average price 61.88"; "" where nothing says it.
 func (s answer) figureOf(i int, v any) string {
 	text := s.figure(i, v)
-	if _, counts := s.counts(i); counts && s.thing(i) != "" && text != "1" {
+	if s.counts(i) && s.thing(i) != "" && text != "1" {
 		return text + " " + s.thing(i)
 	}
 	if what := s.nameOf(i); what != "" {
