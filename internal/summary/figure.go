@@ -31,6 +31,8 @@ func label(v any) string {
 		return strconv.FormatInt(v, 10)
 	case result.Decimal:
 		return string(v)
+	case float64:
+		return words.Plain(v)
 	}
 	return ""
 }
