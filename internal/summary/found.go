@@ -231,8 +231,11 @@ func (s answer) single() string {
 	}
 	s.align()
 	where := s.facts.conditions()
-	if !s.known {
+	switch {
+	case !s.known:
 		where = ""
+	case strings.HasPrefix(where, " that"):
+		where = s.facts.subject + where
 	}
 	sep := ": "
 	if where != "" {
