@@ -197,7 +197,11 @@ func (s answer) value() string {
 func (s answer) event() string {
 	c, least := s.facts.by, !s.sorted.down
 	switch m := s.measureOf(0); {
-	case !s.known || len(s.facts.from) != 1:
+	case !s.known:
+		return ""
+	case m != nil && m.moment && len(s.facts.from) > 1:
+		return capital(m.noun) + s.facts.conditions()
+	case len(s.facts.from) != 1:
 		return ""
 	case m != nil && m.moment:
 		c, least = m.of, m.end == lowest

@@ -255,6 +255,9 @@ func TestFound(t *testing.T) {
 		{"figures of rows with a flag", "SELECT count(*) AS n, avg(credit_limit) AS mean FROM customers WHERE is_active",
 			rows([]string{"n", "mean"}, []any{int64(206), 12.5}),
 			"Customers that are active: number of customers 206, average credit limit 12.50."},
+		{"the latest of a join", "SELECT max(a.ScheduledAt) FROM Appointment a JOIN Doctor d ON d.DoctorID = a.DoctorID " +
+			"WHERE d.City = 'Bonn'", rows(one, []any{"2024-11-16"}),
+			"Latest scheduled time where doctor city is “Bonn”: 16 November 2024."},
 		{"the latest of some", "SELECT max(day) FROM sales s WHERE s.x IN (SELECT y FROM z WHERE f(y))",
 			rows(one, []any{"2024-11-16"}), ""},
 		{"who is first by a time", "SELECT name, hired_on FROM doctors ORDER BY hired_on LIMIT 1",
