@@ -38,12 +38,12 @@ func (s *Server) next(res *texttosql.Result) (all []string) {
 		}
 	}
 	charts := series(res.Rows.Shown(), asked{})
-	aggregates := statement.Outline().Aggregates
-	if len(charts) > 0 && charts[0].Kind == "bars" && addsUp(aggregates) {
+	outline := statement.Outline()
+	if len(charts) > 0 && charts[0].Kind == "bars" && addsUp(outline) {
 		add("What share of the total does each have?")
 	}
 	for _, t := range tablesOf(statement, known) {
-		if at := event(t); at != "" && !used[strings.ToLower(at)] && len(aggregates) > 0 {
+		if at := event(t); at != "" && !used[strings.ToLower(at)] && len(outline.Aggregates) > 0 {
 			add("And by month?")
 		}
 		if by := column(t, sorts, nil); by != "" && !used[strings.ToLower(by)] {
@@ -69,12 +69,17 @@ func unasked(all []string, r session.Record) []string {
 
 var shared = regexp.MustCompile(`\b(share|percent\w*|part|proportion)\b|%`)
 
-// addsUp reports whether the values of groups are parts of a whole: all of them are sums or counts.
-func addsUp(aggregates []string) bool {
-	return len(aggregates) > 0 && !slices.ContainsFunc(aggregates, func(name string) bool {
+// addsUp reports whether the values of groups are parts of a whole: all of them are sums or counts, and none is a
+// quotient or of different values.
+func addsUp(of sqlshape.Outline) bool {
+	return len(of.Aggregates) > 0 && !slices.ContainsFunc(of.Aggregates, func(name string) bool {
 		return name != "SUM" && name != "COUNT" && name != "TOTAL"
+	}) && !slices.ContainsFunc(of.Items, func(it sqlshape.SelectItem) bool {
+		return len(it.Aggregates) > 0 && noPart.MatchString(it.Text)
 	})
 }
+
+var noPart = regexp.MustCompile(`(?i)/|\bdistinct\b`)
 
 // tablesOf are the tables that a statement reads.
 func tablesOf(statement *sqltext.Statement, known *schema.Schema) (read []schema.Table) {

@@ -75,11 +75,12 @@ type asked struct {
 // outlined reads a statement for its charts.
 func outlined(s *sqltext.Statement, columns []string) asked {
 	of := s.Outline()
-	a := asked{parts: addsUp(of.Aggregates), ordered: len(of.OrderBy) > 0, spans: periods.Spans(s, columns)}
+	a := asked{parts: addsUp(of), ordered: len(of.OrderBy) > 0, spans: periods.Spans(s, columns)}
 	for i, name := range columns {
 		text, counts := name, false
 		if len(of.Items) == len(columns) && !of.Star {
-			text, counts = of.Items[i].Text, slices.Contains(of.Items[i].Aggregates, "COUNT")
+			text = of.Items[i].Text
+			counts = slices.Contains(of.Items[i].Aggregates, "COUNT") && !strings.Contains(text, "/")
 		}
 		a.units = append(a.units, unitOf(text, counts))
 	}

@@ -357,6 +357,23 @@ func TestMemo(t *testing.T) {
 	}
 }
 
+// TestAddsUp: sums and counts of groups are parts of a whole, and nothing else is.
+func TestAddsUp(t *testing.T) {
+	for _, tt := range []struct {
+		why, item string
+		want      bool
+	}{
+		{"a count", "count(*)", true}, {"a sum", "sum(total)", true}, {"an average", "avg(total)", false},
+		{"a percentage", "100.0 * sum(paid) / count(*)", false}, {"different values", "count(DISTINCT city)", false},
+		{"no figure", "city", false},
+	} {
+		s := sqlite.Dialect{}.Language().Text.Parse("SELECT a / 2, " + tt.item + " FROM orders GROUP BY 1")
+		if got := addsUp(s.Outline()); got != tt.want {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}
+
 // TestUnits: measures of one unit stand in one chart, those of two in a chart each. Bars stand by their size unless
 // somebody ordered them.
 func TestUnits(t *testing.T) {
@@ -368,6 +385,9 @@ func TestUnits(t *testing.T) {
 		first    []string
 	}{
 		{"a count and a sum", "SELECT status, COUNT(*) AS orders, SUM(total) AS revenue FROM orders GROUP BY status",
+			[][]any{{"a", int64(5), 7.5}, {"b", int64(9), 6.5}, {"c", int64(7), 9.5}}, 2, []string{"b", "c", "a"}},
+		{"a count and a percentage", "SELECT country, COUNT(*) AS orders, ROUND(100.0 * SUM(paid) / COUNT(*), 1) AS paid_pct " +
+			"FROM orders GROUP BY country",
 			[][]any{{"a", int64(5), 7.5}, {"b", int64(9), 6.5}, {"c", int64(7), 9.5}}, 2, []string{"b", "c", "a"}},
 		{"two sums of money", "SELECT status, SUM(price) AS revenue, SUM(cost) AS spent FROM orders GROUP BY status",
 			[][]any{{"a", 5.5, 7.5}, {"b", 9.5, 6.5}, {"c", 7.5, 9.5}}, 1, []string{"c", "b", "a"}},
