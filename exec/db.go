@@ -152,8 +152,8 @@ func (db *DB) Limits() Limits { return db.limits }
 // The wait for a slot ends only with ctx. Every holder of a slot is bounded, and with a timeout one slow statement
 // would fail the quick ones that wait after it. If statements that do not end hold the slots, it fails.
 func (db *DB) slot(ctx context.Context) error {
-	if n := db.left.count(0); n > cap(db.slots) {
-		return fmt.Errorf("%w: %d statements that nobody waits for still run", ErrBusy, n)
+	if db.left.count(0) > cap(db.slots) {
+		return fmt.Errorf("%w: statements that nobody waits for still run", ErrBusy)
 	}
 	select {
 	case db.slots <- struct{}{}:
@@ -191,7 +191,7 @@ func (db *DB) connect(ctx context.Context, wait time.Duration) (*sql.Conn, error
 			return nil, fmt.Errorf("%w: opening a connection took more than %v, as it may where somebody holds a lock", ErrBusy,
 				wait)
 		}
-		return nil, fmt.Errorf("%w: the pool had no connection free within %v (%d in use)", ErrBusy, wait, stats.InUse)
+		return nil, fmt.Errorf("%w: the pool had no connection free within %v", ErrBusy, wait)
 	}
 	if typed := db.dialect.Classify(err); !IsRejection(typed) {
 		err = typed
