@@ -115,7 +115,8 @@ func (db *DB) For(scope *Scope, narrower *Policy) (*DB, error) {
 			return nil, errors.New("exec: For: the database has a scope already")
 		}
 		own := Scope{Key: scope.Key, Params: map[string]any{}, Settings: maps.Clone(scope.Settings)}
-		for name, value := range scope.Params {
+		for _, name := range slices.Sorted(maps.Keys(scope.Params)) {
+			value := scope.Params[name]
 			v, err := driver.DefaultParameterConverter.ConvertValue(value)
 			if _, date := v.(time.Time); err != nil || date {
 				return nil, guard.Refuse("scope", "the parameter %s of the scope is a %T", name, value)

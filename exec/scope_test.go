@@ -72,6 +72,12 @@ func TestForFailsClosed(t *testing.T) {
 			t.Errorf("%s: %v", c.why, err)
 		}
 	}
+	for range 20 { // the error is the same each time
+		scope := &exec.Scope{Key: "k", Params: map[string]any{"x": []int{1}, "a": []int{1}, "z": 1}}
+		if _, err := db.For(scope, nil); err == nil || !strings.Contains(err.Error(), "the parameter a ") {
+			t.Errorf("two values that no engine binds: %v", err)
+		}
+	}
 	if _, err := db.Query(t.Context(), "SELECT 1"); !errors.Is(err, exec.ErrNoScope) {
 		t.Errorf("a statement without a scope: %v", err)
 	}
