@@ -190,6 +190,11 @@ func (c *conn) fit(resultColumns int) error {
 	most, l := c.longest(), c.load
 	length := most
 	c.reason = ""
+	if l.sorts > 0 { // with rules too: the cache shows nothing of a hidden row
+		if err := c.setCache(max(usualCache, sortCache/l.sorts)); err != nil {
+			return err
+		}
+	}
 	if l.stored {
 		return c.setLimit(limitLength, &c.length, c.limits[0].value)
 	}
@@ -206,9 +211,6 @@ func (c *conn) fit(resultColumns int) error {
 	}
 	if l.sorts > 0 {
 		lower(most/min(sortedShare*l.sorts, sortedFloor), "it sorts or groups")
-		if err := c.setCache(max(usualCache, sortCache/l.sorts)); err != nil {
-			return err
-		}
 	}
 	if l.slow > 0 {
 		lower(most/l.slow, "it calls trim, replace or the like with a computed second argument")

@@ -520,3 +520,37 @@ INSERT INTO s VALUES (1); CREATE VIEW v AS SELECT id FROM t; CREATE VIEW at AS S
 		t.Errorf("a rule that reads the clock: %v", table.Rows)
 	}
 }
+
+// TestSortCache: a statement that sorts has the large cache, with rules about rows too. A sort holds one row of each
+// run in memory, and a larger cache makes fewer runs.
+func TestSortCache(t *testing.T) {
+	rules := exec.Policy{Rows: map[string]string{"t": "a > :least"}}
+	always := exec.Policy{Rows: rules.Rows, Fence: "always"}
+	for _, tt := range []struct {
+		why, sql string
+		policy   exec.Policy
+		want     []string
+	}{
+		{"a sort", "SELECT a FROM t ORDER BY b", exec.Policy{Shared: []string{"t"}}, []string{"PRAGMA cache_size = -16000"}},
+		{"a sort with rules", "SELECT a FROM t ORDER BY b", rules, []string{"PRAGMA cache_size = -16000"}},
+		{"a sort behind a fence", "SELECT a FROM t ORDER BY b", always, []string{"PRAGMA cache_size = -8000"}}, // which sorts
+		{"two share it", "SELECT b, count(*) FROM t GROUP BY b ORDER BY 2", rules, []string{"PRAGMA cache_size = -8000"}},
+		{"an order that is written with the rules", "SELECT a FROM t", rules, []string{"PRAGMA cache_size = -16000"}},
+		{"no sort", "SELECT a FROM t", exec.Policy{Shared: []string{"t"}}, nil},
+	} {
+		connector, pool := faultyPool(t, "file")
+		db := newDB(t, pool, connector.config(exec.Config{Policy: tt.policy}))
+		scoped := testutil.Value(db.For(&exec.Scope{Key: "k", Params: map[string]any{"least": 0}}, nil))(t)
+		var got []string
+		connector.fails(func(event string) error {
+			if strings.HasPrefix(event, "PRAGMA cache_size = -") && !strings.HasSuffix(event, " -2000") { // back at the end
+				got = append(got, event)
+			}
+			return nil
+		})
+		testutil.Value(scoped.Query(t.Context(), tt.sql))(t)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.why, diff)
+		}
+	}
+}
