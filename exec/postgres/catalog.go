@@ -41,6 +41,7 @@ type relation struct {
 	broken             string // why it cannot be read all the same
 	columns            []column
 	table              *schema.Table
+	policed            []guard.Read // what its policies of row security read
 }
 
 // column is a row of pg_attribute. At is its place in a schema.Table, or -1.
@@ -288,7 +289,7 @@ func (t *relation) column(number int) *column {
 	return &t.columns[i]
 }
 
-// readDepends reads where values of one column come to stand in another, and what views read.
+// readDepends reads where values of one column come to stand in another, and what views and policies read.
 func (r *reading) readDepends() {
 	var edges []edge
 	under := map[*relation]guard.ReadSet{}
@@ -304,6 +305,8 @@ func (r *reading) readDepends() {
 		case row[0] == "child":
 			edges = append(edges, edge{t, from})
 			r.inherit(t, from)
+		case row[0] == "policy":
+			t.policed = append(t.policed, guard.Read{Relation: from.Relation})
 		case row[0] == "view" && (t.kind == "v" || t.kind == "m"):
 			if under[t] == nil {
 				under[t] = guard.ReadSet{}

@@ -265,6 +265,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 	if err := c.unmoved(); err != nil {
 		return seen, err
 	}
+	c.before.relations = own.unpoliced(c.before.relations, s.Catalog.Reads(s.Names))
 	if seen, err = own.seen(c.before.relations); err != nil {
 		return seen, err
 	}
@@ -278,7 +279,7 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 			}
 		}
 	}
-	if s.Names != nil && s.Names.Own != nil && len(s.Names.Absent) == 0 {
+	if s.Names.Own != nil && len(s.Names.Absent) == 0 {
 		return seen, guard.ErrStale // the server knows a function that the catalog does not have
 	}
 	return seen, nil

@@ -71,7 +71,8 @@ func (c Catalog) Seen(n *guard.Names, locks map[uint32]string) error {
 	for oid, mode := range locks {
 		list = append(list, lock{oid, mode})
 	}
-	seen, err := c.Own.(*catalog).seen(list)
+	own := c.Own.(*catalog)
+	seen, err := own.seen(own.unpoliced(list, c.Reads(n)))
 	if err != nil {
 		return err
 	}

@@ -474,7 +474,22 @@ func TestUnknownOfPolicy(t *testing.T) {
 
 // TestPermit decides on locks, as the server would tell them.
 func TestPermit(t *testing.T) {
-	pool, _ := open(t, treeSchema)
+	pool, _ := open(t, treeSchema+`;
+CREATE TABLE teams(id INTEGER, who TEXT);
+CREATE TABLE members(team INTEGER);
+CREATE VIEW own_teams AS SELECT id FROM teams WHERE who = current_user;
+CREATE TABLE docs(id INTEGER, team INTEGER);
+CREATE TABLE pages(id INTEGER, doc INTEGER);
+CREATE TABLE drafts(id INTEGER, team INTEGER);
+CREATE TABLE open_docs(id INTEGER, team INTEGER);
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pages ENABLE ROW LEVEL SECURITY;
+ALTER TABLE drafts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON docs USING (team IN (SELECT id FROM own_teams));
+CREATE POLICY p ON pages FOR SELECT USING (doc IN (SELECT id FROM docs));
+CREATE POLICY p ON drafts FOR UPDATE USING (team IN (SELECT id FROM teams));
+CREATE POLICY p ON open_docs USING (team IN (SELECT id FROM teams));
+`)
 	oid := func(name string) (n uint32) {
 		t.Helper()
 		testutil.OK(t, pool.QueryRow("SELECT $1::regclass::oid::bigint", name).Scan(&n))
@@ -512,6 +527,27 @@ func TestPermit(t *testing.T) {
 		{why: "a table that the policy denies", policy: exec.Policy{DenyTables: []string{"pets"}},
 			sql:   "SELECT id FROM users",
 			locks: map[string]string{"pets": share}, want: "table"},
+		{why: "a policy reads a view, and a table under it that our policy denies", sql: "SELECT id FROM docs",
+			policy: exec.Policy{DenyTables: []string{"teams"}},
+			locks:  map[string]string{"docs": share, "own_teams": share, "teams": share},
+			tables: []exec.TableRead{{Schema: "public", Table: "docs", Columns: []string{"id"}}}},
+		{why: "a policy reads a table with a policy", sql: "SELECT id FROM pages",
+			locks:  map[string]string{"pages": share, "docs": share, "own_teams": share, "teams": share},
+			tables: []exec.TableRead{{Schema: "public", Table: "pages", Columns: []string{"id"}}}},
+		{why: "a table that no policy reads", sql: "SELECT id FROM docs",
+			locks: map[string]string{"docs": share, "own_teams": share, "teams": share, "members": share}, want: "guard"},
+		{why: "a policy of another table reads it", sql: "SELECT id FROM own_teams", want: "guard",
+			locks: map[string]string{"own_teams": share, "teams": share, "docs": share}},
+		{why: "a policy that does not hold for SELECT", sql: "SELECT id FROM drafts",
+			locks: map[string]string{"drafts": share, "teams": share}, want: "guard"},
+		{why: "a policy of a table without row security", sql: "SELECT id FROM open_docs",
+			locks: map[string]string{"open_docs": share, "teams": share}, want: "guard"},
+		{why: "it locks rows of what a policy reads", sql: "SELECT id FROM docs",
+			locks: map[string]string{"docs": share, "own_teams": share, "teams": "RowShareLock"}, want: "not-read-only"},
+		{why: "nothing but what a policy reads", sql: "SELECT id FROM docs", locks: map[string]string{"teams": share},
+			want: "guard"},
+		{why: "the policy reads a table of the system", sql: "SELECT id FROM docs",
+			locks: map[string]string{"docs": share, "pg_catalog.pg_authid": share}, want: "table"},
 		{why: "a server that tells no locks", sql: "SELECT id FROM users", want: "guard"},
 	} {
 		c := readCatalog(t, pool, test.policy)

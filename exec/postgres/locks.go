@@ -82,6 +82,31 @@ func (c *catalog) seen(locks []lock) (guard.EngineReport, error) {
 	return s, nil
 }
 
+// unpoliced returns the locks without those on relations that only a policy of row security reads. The server reads
+// them to find the rows of a table, so the statement does not name them, and who asks need not be allowed to read them.
+// A relation among reads, which the statement names, keeps its lock.
+func (c *catalog) unpoliced(locks []lock, reads []guard.Read) []lock {
+	found := guard.ReadSet{}
+	var add func(reads []guard.Read)
+	add = func(reads []guard.Read) {
+		for _, u := range reads {
+			if found.Add(u.Relation) {
+				add(u.Relation.Own.(*relation).policed)
+				if u.Relation.View {
+					add(u.Relation.Under)
+				}
+			}
+		}
+	}
+	add(reads)
+	for _, u := range reads {
+		delete(found, u.Relation)
+	}
+	return slices.DeleteFunc(locks, func(l lock) bool {
+		return l.mode == "AccessShareLock" && found[c.byOID[l.relation]] != nil
+	})
+}
+
 // unmoved reports an error if the connection wrote, or has other advisory locks than when it was opened.
 func (c *conn) unmoved() error {
 	if !c.before.written && slices.Equal(c.began, c.before.advisory) {

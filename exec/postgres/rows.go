@@ -94,7 +94,7 @@ func (c *conn) Set(settings map[string]string) error {
 // allowed.
 func (c *conn) secured(ctx context.Context, s *exec.Statement) error {
 	ruled := func(r *guard.Relation) bool { return r.Ruled() }
-	if len(c.settings) == 0 || s.Splice == nil && s.Names != nil && slices.ContainsFunc(s.Names.Relations(), ruled) {
+	if len(c.settings) == 0 || s.Splice == nil && slices.ContainsFunc(s.Names.Relations(), ruled) {
 		return nil
 	}
 	var read []string

@@ -104,6 +104,16 @@ CREATE TABLE countries(code TEXT);
 CREATE VIEW v AS SELECT memo FROM orders;
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.tenant')::integer);
+CREATE TABLE teams(id INTEGER, tenant_id INTEGER, who TEXT);
+INSERT INTO teams VALUES (7, 1, 'reader'), (8, 2, 'somebody');
+CREATE TABLE docs(id INTEGER PRIMARY KEY, team INTEGER, body TEXT);
+INSERT INTO docs VALUES (1, 7, 'mine'), (2, 8, 'theirs');
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON docs USING (team IN (SELECT id FROM teams WHERE tenant_id =
+	pg_catalog.current_setting('app.tenant')::integer));
+CREATE TABLE notes AS SELECT * FROM docs;
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON notes USING (team IN (SELECT id FROM teams WHERE who = current_user));
 `)
 	user, owner := sql.OpenDB(d.User), sql.OpenDB(d.Owner)
 	defer user.Close()
@@ -138,6 +148,24 @@ CREATE POLICY p ON orders USING (tenant_id = pg_catalog.current_setting('app.ten
 			"v has no row security"},
 		{"a view that is written out", "SELECT memo FROM v", user, rules, scope("1"), "[[mine]]"},
 		{"a role that bypasses it", "SELECT memo FROM orders", owner, secured, scope("1"), "orders has no row security"},
+		{"a policy that reads another table", "SELECT body FROM docs", user, secured, scope("1"), "[[mine]]"},
+		{"the same, of another scope", "SELECT body FROM docs", user, secured, scope("2"), "[[theirs]]"},
+		{"the same beside rules of ours", "SELECT body FROM docs", user, exec.Policy{Rows: map[string]string{"docs": "true"}},
+			scope("1"), "[[mine]]"},
+		{"the same, and that table is denied", "SELECT body FROM docs", user,
+			exec.Policy{DenyTables: []string{"teams"}, Settings: secured.Settings}, scope("1"), "[[mine]]"},
+		{"the table that the policy reads", "SELECT id FROM teams", user, secured, scope("1"), "teams has no row security"},
+		{"both", "SELECT body FROM docs JOIN teams ON teams.id = team", user, secured, scope("1"),
+			"teams has no row security"},
+		{"both, one of them denied", "SELECT body FROM docs WHERE team IN (SELECT id FROM teams)", user,
+			exec.Policy{DenyTables: []string{"teams"}, Settings: secured.Settings}, scope("1"), "you may not read it"},
+		{"both by rules of ours", "SELECT body FROM docs JOIN teams ON teams.id = team", user,
+			exec.Policy{Rows: map[string]string{"docs": "true"}}, scope("1"), "you may not read it"},
+		{"a policy that reads another table by the role", "SELECT body FROM notes", user, exec.Policy{}, nil, "[[mine]]"},
+		{"the same, and that table is denied", "SELECT body FROM notes", user,
+			exec.Policy{DenyTables: []string{"teams"}}, nil, "[[mine]]"},
+		{"the table that it reads, without settings", "SELECT id FROM teams", user, exec.Policy{}, nil, "[[7] [8]]"},
+		{"the owner's statement does not read it", "SELECT body FROM notes", owner, exec.Policy{}, nil, "[[mine] [theirs]]"},
 		{"a setting of the guard", "SELECT memo FROM orders", user, exec.Policy{Settings: []string{"role"}},
 			&exec.Scope{Key: "x", Settings: map[string]string{"role": "x"}}, "no dot"},
 	} {

@@ -222,7 +222,8 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 					OR p.oid IN (SELECT castfunc FROM pg_catalog.pg_cast WHERE oid < 16384), false)
 			FROM used u LEFT JOIN pg_catalog.pg_proc p ON u.what IN ('funcid', 'opfuncid', 'aggfnoid', 'winfnoid') AND p.oid = u.used
 				LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace ORDER BY 1, 5, 3`,
-		// What a view reads, of what a column is generated, which table is a child of which.
+		// What a view reads, what a policy of row security reads, of what a column is generated, which table is a child of
+		// which. A SELECT obeys the policies for SELECT and for ALL.
 		readDepends: `SELECT 'view', r.ev_class, d.refobjid, d.refobjsubid FROM pg_catalog.pg_rewrite r
 				JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
 					AND d.refclassid = 'pg_catalog.pg_class'::regclass
@@ -233,6 +234,11 @@ func systemTexts(standard string, functions []string, stamps bool) []string {
 					AND d.refobjsubid > 0 AND d.refobjsubid <> a.adnum
 					AND (d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = a.oid
 						OR d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = a.adrelid AND d.objsubid = a.adnum)
+			UNION SELECT 'policy', p.polrelid, d.refobjid, 0 FROM pg_catalog.pg_policy p
+				JOIN pg_catalog.pg_class t ON t.oid = p.polrelid AND t.relrowsecurity
+				JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_policy'::regclass AND d.objid = p.oid
+					AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid <> p.polrelid
+				WHERE p.polcmd IN ('r', '*')
 			UNION SELECT 'child', inhrelid, inhparent, 0 FROM pg_catalog.pg_inherits ORDER BY 1, 2, 3, 4`,
 		readRole: `SELECT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user), session_user,
 				(SELECT pg_catalog.count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
