@@ -189,6 +189,40 @@ CREATE POLICY p ON notes USING (team IN (SELECT id FROM teams WHERE who = curren
 	}
 }
 
+// TestRowsSampled: a sample of a table with a rule is of its first own rows, since TABLESAMPLE would take other rows too.
+func TestRowsSampled(t *testing.T) {
+	d := engine("", "reader").Open(t, `CREATE TABLE orders(id INTEGER PRIMARY KEY, tenant_id INTEGER);
+INSERT INTO orders SELECT i, 1 + i % 2 FROM generate_series(1, 6000) AS i;
+CREATE TABLE countries(id INTEGER PRIMARY KEY);
+INSERT INTO countries SELECT i FROM generate_series(1, 6000) AS i;
+`)
+	user := sql.OpenDB(d.User)
+	defer user.Close()
+	db := newDB(t, user, exec.Config{Policy: exec.Policy{
+		Rows: map[string]string{"orders": "tenant_id = :tenant"}, Shared: []string{"countries"}}})
+	view := testutil.Value(db.For(&exec.Scope{Key: "x", Params: map[string]any{"tenant": 1}}, nil))(t)
+	known := testutil.Value(view.Schema(t.Context()))(t)
+	for _, test := range []struct {
+		why, table string
+		own, first bool // every row is one of the tenant's, and they are its first ones
+	}{
+		{"a rule", "orders", true, true},
+		{"no rule", "countries", false, false},
+	} {
+		table, _ := known.Lookup("", test.table)
+		sample := testutil.Value(view.Sample(t.Context(), *table, exec.SampleOptions{Rows: 100, Spread: true}))(t, test.why)
+		own, first := true, true
+		for i, row := range sample.Rows {
+			id := row[0].(int64)
+			own, first = own && id%2 == 0, first && id == int64(2*i+2)
+		}
+		if len(sample.Rows) != 100 || own != test.own || first != test.first {
+			t.Errorf("%s: %v", test.why, sample.Rows)
+		}
+	}
+	testutil.Value(view.Profile(t.Context(), known, exec.ProfileOptions{Rows: 100, Count: 1000}))(t)
+}
+
 // TestRowsUnreadable: a rule may be about a table too that has its name and that the user may not read.
 func TestRowsUnreadable(t *testing.T) {
 	d := engine("", "reader").Open(t, "CREATE TABLE orders(id INTEGER, tenant_id INTEGER); INSERT INTO orders "+
