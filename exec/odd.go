@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -201,11 +202,8 @@ func (o *suspicion) tableOf(s sqlshape.Select, c sqlshape.ColumnRef) int {
 	of := -1
 	for i, t := range s.Tables {
 		known, ok := o.schema.Lookup(t.Schema, t.Name)
-		switch name := t.Name; {
+		switch name := cmp.Or(t.Alias, t.Name); {
 		case c.Qualifier != "":
-			if t.Alias != "" {
-				name = t.Alias
-			}
 			if _, last, ok := strings.Cut(c.Qualifier, "."); strings.EqualFold(c.Qualifier, name) || ok &&
 				strings.EqualFold(last, name) {
 				return i
@@ -319,11 +317,7 @@ func (o *suspicion) severalRows(s sqlshape.Select, t sqlshape.TableRef, conditio
 			return true
 		}
 	}
-	alias := t.Alias
-	if alias == "" {
-		alias = t.Name
-	}
-	if alias != "" {
+	if alias := cmp.Or(t.Alias, t.Name); alias != "" {
 		from += " AS " + o.run.db.language.Quote(alias)
 	}
 	read := o.ask(o.with+"SELECT 1 FROM "+from+" WHERE 1 = 1"+conditions+" LIMIT 2", 2)

@@ -16,7 +16,8 @@ import (
 // the methods published for SQLite. Other engines return their Rows and cost unchanged. An engine that plans by
 // statistics uses the statistics of all rows. So if Policy.Rows applies to the statement, or the scope has settings,
 // Rows list only its tables (Reduced). So they do with Policy.DenyColumns, because an index or a condition may name a
-// denied column; then EngineCost and Scans stay. On SQLite the rows name no index instead.
+// denied column, and with a policy that denies tables, because row security may read one. Then EngineCost and Scans
+// stay. On SQLite the rows stay too, and name no index with Policy.DenyColumns.
 //
 // A Plan is plain data: safe for concurrent reading.
 type Plan struct {

@@ -295,6 +295,8 @@ func TestPlanNamesNoDeniedColumn(t *testing.T) {
 			"SCAN odd USING COVERING INDEX|scan:odd:covering"},
 		{"a table without one", deny, "SELECT a FROM t", "SCAN t|scan:t:full"},
 		{"nothing is denied", exec.Policy{}, "SELECT name FROM users ORDER BY name", index + "|scan:users:covering"},
+		{"a table is denied", exec.Policy{DenyTables: []string{"t"}}, "SELECT name FROM users ORDER BY name",
+			index + "|scan:users:covering"},
 	} {
 		_, db := open(t, `CREATE TABLE users(id, name, ssn); CREATE INDEX users_ssn_name ON users(name, ssn);
 			CREATE TABLE odd(name, ssn); CREATE INDEX "odd by ssn
@@ -311,8 +313,8 @@ and name" ON odd(name, ssn);
 	}
 }
 
-// TestPlanOfTables: where the plan of an engine is text, indexes and conditions in it may name a denied column. So it
-// is the tables then, with the cost and what is read completely.
+// TestPlanOfTables: where the plan of an engine is text, indexes and conditions in it may name a denied column, and row
+// security a denied table. So it is the tables then, with the cost and what is read completely.
 func TestPlanOfTables(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE users(id INTEGER PRIMARY KEY, name, ssn); CREATE TABLE t(a); CREATE TABLE other(a)",
 		exec.Config{})
@@ -320,6 +322,8 @@ func TestPlanOfTables(t *testing.T) {
 		{ID: 1, Detail: "Nested Loop"},
 		{ID: 2, Detail: "Index Scan using users_ssn on users", Parent: 1}, {ID: 3, Detail: "Filter: (ssn < 5)", Parent: 2},
 		{ID: 4, Detail: "Seq Scan on t", Parent: 1, Scans: []schema.TableName{{Name: "t"}}}}}
+	tables := exec.Plan{EngineCost: 7, EngineRows: 3, Reduced: true,
+		Rows: []exec.PlanRow{{ID: 1, Detail: "reads t", Scans: text.Rows[3].Scans}, {ID: 2, Detail: "reads users"}}}
 	dialect := exectest.Change(sqlite.Dialect{}, exectest.Changes{
 		Explain: func(*exec.Statement, func() (exec.Plan, error)) (exec.Plan, error) {
 			p := text
@@ -332,10 +336,10 @@ func TestPlanOfTables(t *testing.T) {
 		want   exec.Plan
 	}{
 		{"nothing is denied", exec.Policy{}, text},
-		{"other tables are", exec.Policy{DenyTables: []string{"other"}}, text},
-		{"a column is", exec.Policy{DenyColumns: []string{"users.ssn"}}, exec.Plan{
-			EngineCost: 7, EngineRows: 3, Reduced: true,
-			Rows: []exec.PlanRow{{ID: 1, Detail: "reads t", Scans: text.Rows[3].Scans}, {ID: 2, Detail: "reads users"}}}},
+		{"functions are allowed", exec.Policy{AllowFunctions: []string{"f"}}, text},
+		{"a table is, which row security may read", exec.Policy{DenyTables: []string{"other"}}, tables},
+		{"a table is not allowed", exec.Policy{AllowTables: []string{"t", "users"}}, tables},
+		{"a column is", exec.Policy{DenyColumns: []string{"users.ssn"}}, tables},
 	} {
 		db := testutil.Value(exec.New(pool, dialect, exec.Config{Policy: c.policy}))(t)
 		got := testutil.Value(db.Explain(t.Context(), "SELECT t.a FROM t JOIN users u ON u.id = t.a"))(t)

@@ -285,10 +285,11 @@ func (h *held) plan(ctx context.Context, a *Statement) (Plan, error) {
 
 // told returns the part of a plan that users may see. An engine estimates and chooses by statistics of all rows. So
 // where rules hide some, of us or of the database by the settings of a scope, it is the tables alone. Where columns are
-// denied, an index may be over one, and a condition of row security may name one: it is the tables and the cost, and
-// SQLite, whose plan has no conditions, names no index.
+// denied, an index may be over one, and a condition of row security may name one; where tables are denied, row security
+// may read one: it is the tables and the cost. SQLite has no row security and no conditions in its plan, which names no
+// index where columns are denied.
 func (h *held) told(a *Statement, p Plan) Plan {
-	ruled, denies := a.ruled != nil || len(h.db.settings()) > 0, len(h.db.policy.DenyColumns) > 0
+	ruled, denies := a.ruled != nil || len(h.db.settings()) > 0, h.db.policy.Restricts()
 	if p.Nodes == nil && (ruled || denies && len(p.Rows) > 0) {
 		scans := p.Scans()
 		if p.Rows, p.Reduced = []PlanRow{}, true; ruled {
@@ -304,7 +305,7 @@ func (h *held) told(a *Statement, p Plan) Plan {
 		}
 	}
 	for i := range p.Rows {
-		if p.Nodes != nil && denies {
+		if p.Nodes != nil && len(h.db.policy.DenyColumns) > 0 {
 			p.Rows[i].Detail = indexName.ReplaceAllString(p.Rows[i].Detail, "INDEX")
 		}
 	}
