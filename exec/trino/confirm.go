@@ -77,12 +77,12 @@ func (c *conn) Confirm(ctx context.Context, s *exec.Statement) (seen guard.Engin
 	for _, t := range tables {
 		switch r := k.relations[t]; {
 		case !c.allows(t):
-			return seen, guard.NotReadable(t.name)
+			return seen, guard.Refuse("table", "it reads a table that may not be read")
 		case !p.Restricts() || called[t.name] || slices.Contains(under, t):
 		case r == nil:
 			c.doubt = true
 			return seen, guard.Refuse("table",
-				"the server reads %s, which the statement does not name and none of its views explains", t.name)
+				"the server reads a table that the statement does not name and none of its views explains")
 		default:
 			seen.Relations = append(seen.Relations, r)
 		}

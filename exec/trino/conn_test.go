@@ -158,6 +158,10 @@ func TestViews(t *testing.T) {
 			s.reads = map[string]string{"SELECT id FROM users": "users vault"}
 		},
 			tables, "SELECT id FROM users", "table"},
+		{"the same, a table that is denied", func(s *server) {
+			s.reads = map[string]string{"SELECT id FROM users": "users orders"}
+		},
+			tables, "SELECT id FROM users", "table"},
 		{"the same, a table that is known", func(s *server) {
 			s.reads = map[string]string{"SELECT id FROM users": "users names"}
 		},
@@ -180,6 +184,9 @@ func TestViews(t *testing.T) {
 		got, refused := runs, new(exec.RefusedError)
 		if errors.As(err, &refused) {
 			got = refused.Reason
+		}
+		if text := fmt.Sprint(err); strings.Contains(text, "vault") || strings.Contains(text, "orders") {
+			t.Errorf("%s: the error names a table that the statement does not: %v", test.why, err)
 		}
 		if got != test.want || (err == nil) != (test.want == runs) {
 			t.Errorf("%s: %s: %v, want %q", test.why, test.sql, err, test.want)
