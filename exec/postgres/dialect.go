@@ -125,9 +125,9 @@ const (
 // With Spread, a table longer than Rows is read by TABLESAMPLE SYSTEM, which reads only some of its blocks and chooses
 // them by Seed. SampleRows finds the share by counting the rows of smaller and smaller samples. Each sample has at most
 // twice the needed rows, so a table of any length costs the same. If the sample has less than half of Rows, or the
-// engine cannot sample the relation (views, foreign tables), the first rows are taken; so they are of a table with a
-// rule about rows, of which the guard refuses a sample. SampleRows does not use the statistics of ANALYZE: they may be
-// missing or old, and Profile promises to report what it read.
+// engine cannot sample the relation (views, foreign tables), the first rows are taken. A table with a rule about
+// rows gives its first rows too, because the guard refuses TABLESAMPLE of it. SampleRows does not use
+// the statistics of ANALYZE: they may be missing or old, and Profile promises to report what it read.
 func (d Dialect) SampleRows(
 	ctx context.Context, run func(ctx context.Context, sql string, rows int) (*result.Table, error), t schema.Table,
 	o exec.SampleOptions,
