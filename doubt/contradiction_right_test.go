@@ -1,6 +1,9 @@
 package doubt_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // freight is a database of which each question below has a right, careful answer.
 const freight = `
@@ -235,6 +238,56 @@ func TestPlantedFaultsOfFreight(t *testing.T) {
 	} {
 		if found := said(tt[0], tt[1]); len(found) == 0 {
 			t.Errorf("no contradiction is found: %s\n   %s", tt[0], tt[1])
+		}
+	}
+}
+
+// club is a database of members, their bills and races.
+const club = `
+CREATE TABLE plans (id INTEGER PRIMARY KEY, name TEXT NOT NULL, monthly_price_cents INTEGER NOT NULL);
+CREATE TABLE members (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, country TEXT,
+	joined_on DATE NOT NULL, plan_id INTEGER REFERENCES plans(id), birth_year INTEGER, death_year INTEGER);
+CREATE TABLE bills (id INTEGER PRIMARY KEY, member_id INTEGER NOT NULL REFERENCES members(id), issued_on DATE NOT NULL,
+	due_on DATE NOT NULL, paid_on DATE, shipped_on DATE, status TEXT NOT NULL, total REAL NOT NULL,
+	shipping_cost REAL NOT NULL);
+CREATE TABLE races (id INTEGER PRIMARY KEY, city TEXT NOT NULL, runtime_minutes INTEGER NOT NULL, weekday INTEGER NOT NULL,
+	quarter INTEGER NOT NULL, edition INTEGER NOT NULL);
+CREATE TABLE results (race_id INTEGER NOT NULL REFERENCES races(id), member_id INTEGER NOT NULL REFERENCES members(id),
+	position INTEGER NOT NULL, rating REAL NOT NULL, PRIMARY KEY (race_id, member_id));
+CREATE TABLE parcels (id INTEGER PRIMARY KEY, origin TEXT NOT NULL, destination TEXT NOT NULL, price REAL NOT NULL);
+CREATE TABLE projects (id INTEGER PRIMARY KEY, name TEXT NOT NULL, start_date DATE NOT NULL, end_date DATE);
+INSERT INTO plans VALUES (1,'Basic',1900),(2,'Plus',4900);
+INSERT INTO members VALUES (1,'Ann','a@x','United States','2022-05-05',1,1950,2020),(2,'Bob','b@x','Austria','2023-03-03',2,1960,2021),
+	(3,'Cid','c@x',NULL,'2024-05-09',1,1970,NULL);
+INSERT INTO bills VALUES (1,1,'2022-06-01','2022-07-01','2022-06-09','2022-06-02','delivered',2000,5),
+	(2,2,'2022-08-01','2022-09-01','2022-08-20','2022-08-02','shipped',50,5),(3,2,'2024-05-10','2024-06-20',NULL,NULL,'pending',2000,0),
+	(4,3,'2024-05-20','2024-06-25',NULL,NULL,'processing',70,0),(5,1,'2023-12-05','2024-01-05','2024-01-04','2023-12-06','delivered',90,5);
+INSERT INTO races VALUES (1,'Monaco',90,6,3,2023),(2,'Lyon',130,0,3,2023),(3,'Monaco',100,6,1,2024);
+INSERT INTO results VALUES (1,1,1,4),(1,2,2,5),(1,3,3,3),(2,1,2,4),(3,2,3,5);
+INSERT INTO parcels VALUES (1,'DE','US',9),(2,'FR','DE',8);
+INSERT INTO projects VALUES (1,'Roof','2023-01-01','2024-01-01'),(2,'Pool','2024-02-02',NULL);`
+
+// TestRightAnswersOfAClub: a right answer has no contradiction, and the fault that looks like it has one.
+func TestRightAnswersOfAClub(t *testing.T) {
+	said := sayings(t, club)
+	const (
+		bills = "SELECT count(*) FROM bills WHERE "
+		month = "date(issued_on, 'start of month') "
+	)
+	for _, tt := range []struct{ why, question, statement, rules string }{
+		// A bucket is a whole period, and not its first day.
+		{"the bucket of a month", "How many bills were issued last month?", bills + month + "= '2024-05-01'", ""},
+		{"the bucket of another month", "How many bills were issued last month?", bills + month + "= '2024-04-01'", "period"},
+		{"a bucket of two", "bills issued between April and May 2024", bills + month + "BETWEEN '2024-04-01' AND '2024-05-01'", ""},
+		{"a bucket of three", "bills issued between April and May 2024", bills + month + "BETWEEN '2024-04-01' AND '2024-06-01'",
+			"time"},
+		{"a bucket of a year", "bills issued last year", bills + "date(issued_on, 'start of year') = '2023-01-01'", ""},
+		{"a day", "bills issued last month", bills + "issued_on = '2024-05-01'", "period"},
+		{"a day beside a bucket", "bills issued last month", bills + month + "IS NOT NULL AND issued_on = '2024-05-01'", "period"},
+	} {
+		got := said(tt.question, tt.statement)
+		if strings.Join(rulesOf(got), " ") != tt.rules {
+			t.Errorf("%s: %s\n  %s\n  contradicts by %q, want %q", tt.why, tt.question, tt.statement, got, tt.rules)
 		}
 	}
 }

@@ -483,11 +483,15 @@ var (
 	namedSo = compile(`(?i)\b(?:called|named|titled|whose name)\b`)
 )
 
-// isCondition reports whether a place lies in a condition, as that of an order does not.
-func (h held) isCondition(pos int) bool {
-	return slices.ContainsFunc(h.Statement.Conditions(nil), func(c sqlshape.Condition) bool {
-		return c.Pos <= pos && pos < c.Pos+len(c.Text)
-	})
+// conditionOf is the condition in which a constant stands; "": none, as in an order.
+func (h held) conditionOf(c constant) string {
+	pos := h.tokens[c.at].Pos
+	for _, cond := range h.Statement.Conditions(nil) {
+		if cond.Pos <= pos && pos < cond.Pos+len(cond.Text) && !cond.Nested {
+			return cond.Text
+		}
+	}
+	return ""
 }
 
 // echo looks for a statement that returns nothing but constants of its own conditions.
@@ -500,7 +504,7 @@ func (h held) echo() string {
 	noun, said := words.Stem(strings.ToLower(m[1])), ""
 	for _, item := range h.Items {
 		i := slices.IndexFunc(h.constant, func(c constant) bool {
-			return c.op == "=" && h.isCondition(h.tokens[c.at].Pos) &&
+			return c.op == "=" && h.conditionOf(c) != "" &&
 				c.column.known != nil && c.column.writes(item.Text) && h.named(c.text) &&
 				nounOf(c.column.of.Name) != noun && nounOf(c.column.Column) != noun
 		})

@@ -168,6 +168,9 @@ var statedTime = compile(`^((?:19|20)\d\d)(?:-?(\d{2})(?:-?(\d{2}))?)?(?:[ T%].*
 // moved finds what makes another day of the one in front of it: , '-7 days') or - INTERVAL '7 days'.
 var moved = compile(`(?i)^\s*(?:AS DATE)?\)?\s*(?:,\s*'(?:[-+]?\d+ |START|WEEKDAY)|[-+])`)
 
+// bucket finds the unit to whose begin a statement cuts a time: the first day of a month stands for the whole of it.
+var bucket = compile(`(?i)(?:trunc\w*\s*\(.*\b|start ?of ?)(week|month|quarter|year)\b`)
+
 // statedTimes are the times by which the statement compares its columns; none where it computes one of them.
 func (h held) statedTimes() (list []stated) {
 	for _, c := range h.constant {
@@ -179,9 +182,14 @@ func (h held) statedTimes() (list []stated) {
 			return nil
 		}
 		s := stated{readTime(map[string]string{"y": m[1], "m": m[2], "d": m[3]}), strings.ToLower(c.column.Column), c.at}
+		cut := bucket.FindStringSubmatch(h.conditionOf(c))
+		if cut != nil {
+			unit := strings.ToLower(cut[1])
+			s.to = s.from.AddDate(0, monthsIn[unit], daysIn[unit])
+		}
 		switch c.op {
 		case ">", ">=", "BETWEEN":
-			if c.op == ">" && (m[3] == "" || !c.column.hasClock()) {
+			if c.op == ">" && (m[3] == "" || cut != nil || !c.column.hasClock()) {
 				s.from = s.to
 			}
 			s.to = time.Time{}
@@ -386,11 +394,17 @@ func (h held) whole(unit string, n int) stretch {
 	return dayOf(y, m, d+n)
 }
 
+// monthsIn and daysIn are the lengths of units.
+var (
+	monthsIn = map[string]int{"month": 1, "quarter": 3, "year": 12}
+	daysIn   = map[string]int{"day": 1, "week": 7}
+)
+
 // readings are the stretches that a period relative to today may mean, the usual one first. rolling: it may be counted
 // from today.
 func (h held) readings(which string, n int, unit string, rolling bool) []stretch {
 	today, step := h.whole("day", 0), number(steps[which])
-	months, days := map[string]int{"month": 1, "quarter": 3, "year": 12}[unit], map[string]int{"day": 1, "week": 7}[unit]
+	months, days := monthsIn[unit], daysIn[unit]
 	rolled := stretch{today.from.AddDate(0, months*step*max(n, 1), days*step*max(n, 1)), today.to}
 	near, far := h.whole(unit, step), h.whole(unit, step*n)
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/texttosql/texttosql/internal/contradict"
 	"github.com/texttosql/texttosql/internal/testutil"
+	"github.com/texttosql/texttosql/schema"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -76,6 +77,34 @@ func TestMonthsOfEngines(t *testing.T) {
 	} {
 		h := held{&shared{upper: strings.ToUpper("SELECT 1 FROM t WHERE " + tt.condition)}}
 		if got := h.inMonths([]stated{{stretch: yearOf(2024)}})[0].String(); got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.why, tt.condition, got, tt.want)
+		}
+	}
+}
+
+// TestBucketsOfEngines: engines have words of their own for the first day of a period, which stands for all of it.
+func TestBucketsOfEngines(t *testing.T) {
+	const day, month = "1 March 2024", "March 2024"
+	for _, tt := range []struct{ why, condition, want string }{
+		{"a function of PostgreSQL", "date_trunc('month', o.d) = DATE '2024-03-01'", month},
+		{"another type", "CAST(date_trunc('month', d) AS date) = '2024-03-01'", month},
+		{"a function of BigQuery", "DATE_TRUNC(DATE(d), MONTH) = '2024-03-01'", month},
+		{"a function of SQL Server", "DATETRUNC(month, d) = '2024-03-01'", month},
+		{"a function of ClickHouse", "toStartOfMonth(d) = '2024-03-01'", month},
+		{"a quarter", "date_trunc('quarter', d) = '2024-01-01'", "1 January 2024 to 31 March 2024"},
+		{"a year", "date_trunc('year', d) = '2024-01-01'", "2024"},
+		{"a week", "date_trunc('week', d) = '2024-03-04'", "4 March 2024 to 10 March 2024"},
+		{"two of them", "date_trunc('month', d) BETWEEN '2024-01-01' AND '2024-02-01'", "1 January 2024 to 29 February 2024"},
+		{"after one", "date_trunc('month', d) > '2024-02-01'", "from 1 March 2024 on"},
+		{"before one", "date_trunc('month', d) < '2024-03-01'", "before 1 March 2024"},
+		{"up to one", "date_trunc('month', d) <= '2024-03-01'", "before 1 April 2024"},
+		{"a day", "date_trunc('day', d) = '2024-03-01'", day},
+		{"no unit", "trunc(d) = '2024-03-01'", day},
+		{"of another condition", "date_trunc('month', e) IS NOT NULL AND d = '2024-03-01'", day},
+	} {
+		s := sqltext.PostgreSQL().Parse("SELECT 1 FROM t WHERE " + tt.condition)
+		h := newHeld(answer{Answer: contradict.Answer{Statement: s, Schema: &schema.Schema{}}})
+		if got := h.statedTimes()[0].String(); got != tt.want {
 			t.Errorf("%s: %s: %s, want %s", tt.why, tt.condition, got, tt.want)
 		}
 	}
