@@ -284,6 +284,24 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"a bucket of a year", "bills issued last year", bills + "date(issued_on, 'start of year') = '2023-01-01'", ""},
 		{"a day", "bills issued last month", bills + "issued_on = '2024-05-01'", "period"},
 		{"a day beside a bucket", "bills issued last month", bills + month + "IS NOT NULL AND issued_on = '2024-05-01'", "period"},
+
+		// Groups.
+		{"a year and a month in one group", "revenue by year and month",
+			"SELECT strftime('%Y-%m', issued_on) AS month, sum(total) FROM bills GROUP BY month", ""},
+		{"one of two columns", "races by city and weekday", "SELECT city, count(*) FROM races GROUP BY city", "group"},
+		{"a month in a condition", "December bills per year", "SELECT strftime('%Y', issued_on) AS y, count(*) FROM bills " +
+			"WHERE strftime('%m', issued_on) = '12' GROUP BY y", ""},
+		{"a month for a year", "bills per year", "SELECT strftime('%Y-%m', issued_on) AS m, count(*) FROM bills GROUP BY m",
+			"group"},
+		{"a month of any year for a year", "bills per year",
+			"SELECT strftime('%m', issued_on) AS m, count(*) FROM bills GROUP BY m", "group"},
+		{"yes or no of every one", "Does every member have an email?", "SELECT count(*) = count(email) FROM members", ""},
+		{"yes or no of each", "Is every bill paid?", "SELECT count(*) = 0 FROM bills WHERE paid_on IS NULL", ""},
+		{"a number of each", "bills of every member", "SELECT count(*) FROM bills", "group"},
+		{"per in a name", "Which plan is the most expensive per month?",
+			"SELECT name FROM plans ORDER BY monthly_price_cents DESC LIMIT 1", ""},
+		{"per a unit", "highest price per kg", "SELECT max(price) FROM parcels", ""},
+		{"per a column", "highest price per origin", "SELECT max(price) FROM parcels", "group"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {

@@ -20,7 +20,8 @@ var (
 	notGroup  = compile(`(?i)\b(?:sort\w*|order\w*|rank\w*|divided|followed|written|made|directed|created|
 		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
 		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
-		day)\b|\b\d+ (?:\pL+ )?per page\b`)
+		day|kg|kilo(?:gram|met(?:er|re))?|gram|tonne?|lit(?:er|re)|km|mile|met(?:er|re)|kwh|piece)\b|
+		\b\d+ (?:\pL+ )?per page\b`)
 )
 
 // group looks for the rows that each, per and by ask for.
@@ -37,8 +38,8 @@ func (h held) group() string {
 	}
 	switch {
 	case m == nil || h.unitOf(m[1]):
-	case !grouped && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil && (len(h.Table.Rows) == 1 || o.Limit &&
-		h.single) && len(o.Items) < 4 && !h.averaged(m[1]):
+	case !grouped && !h.asks(yesOrNo) && (len(o.Aggregates) > 0 || o.Limit) && h.Table != nil &&
+		(len(h.Table.Rows) == 1 || o.Limit && h.single) && len(o.Items) < 4 && !h.averaged(m[1]):
 		return tell("The question asks for each %s, the statement answers for all together.", strings.ToLower(m[1]))
 	case len(o.GroupBy) == 1 || h.byKeyAndName():
 		if detail := h.otherGroup(m[1]); detail != "" {
@@ -47,17 +48,28 @@ func (h held) group() string {
 	}
 	m = byPair.FindStringSubmatch(strings.ToLower(text))
 	if m != nil && !ofFigure.MatchString(m[2]) && len(o.GroupBy) == 1 && h.single && !o.Limit &&
-		len(o.Items)-len(o.Aggregates) < 2 && !strings.Contains(o.GroupBy[0], "(") {
+		len(o.Items)-len(o.Aggregates) < 2 && !slices.ContainsFunc(o.Items, computes) {
 		return tell("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
 	return ""
 }
 
-// unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh.
+// computes reports whether a term is computed from columns of its row: a month of a time.
+func computes(i sqlshape.SelectItem) bool {
+	return len(i.Aggregates) == 0 && strings.Contains(i.Text, "(")
+}
+
+// unitOf reports whether per and the first word of a noun are a part of a column's name: cents_per_kwh, monthly_price.
 func (h held) unitOf(noun string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(noun), " ")
-	return h.anyMention(func(c mention) bool { return strings.Contains(strings.ToLower(c.Column), "per_"+first) })
+	return h.anyMention(func(c mention) bool {
+		name := strings.ToLower(c.Column)
+		return strings.Contains(name, "per_"+first) || strings.Contains(name, first+"ly")
+	})
 }
+
+// yesOrNo finds questions that a yes or a no answers for all.
+var yesOrNo = compile(`^(?:is|are|was|were|do|does|did|has|have|can)\b`)
 
 var (
 	byOne    = compile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
@@ -104,7 +116,8 @@ func (h held) grain(text string) string {
 	switch asked := found[0][1] + found[0][2]; {
 	case asked == "month" && cutsYears.MatchString(h.upper) && !cutsLess.MatchString(h.upper):
 		return "The question asks for each month, the statement groups by year."
-	case asked == "year" && cutsMonths.MatchString(h.upper) && !strings.Contains(h.asked, "month"):
+	case asked == "year" && cutsMonths.MatchString(h.upper) && !h.writes("'%Y'", "YEAR(", "YEAR FROM") &&
+		!strings.Contains(h.asked, "month"):
 		return "The question asks for each year, the statement groups by month."
 	case strings.Contains(asked, "week") && cutsDays.MatchString(h.upper) && !cutsWeeks.MatchString(h.upper):
 		return "The question asks for each weekday, the statement groups by day of the month."

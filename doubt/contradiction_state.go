@@ -28,7 +28,7 @@ func (h held) opposite() string {
 			return differ(c.text, "leaves them out")
 		}
 	}
-	if h.asks(toBe) || lacking.MatchString(replace(overNow, replace(whoLeft, h.asked, " "), " ")) {
+	if h.asks(toBe, yesOrNo) || lacking.MatchString(replace(overNow, replace(whoLeft, h.asked, " "), " ")) {
 		return ""
 	}
 	over := gone.FindString(h.asked)
