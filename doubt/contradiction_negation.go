@@ -37,7 +37,8 @@ func (h held) negation() string {
 	text := replace(withoutTax, replace(allows, h.asked, " "), " ")
 	word := cmp.Or(denies.FindString(text), h.unWord(text))
 	if word == "" || denies.MatchString(replace(allows, h.evidence, " ")) ||
-		slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) {
+		slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) ||
+		h.Has("yet") && slices.ContainsFunc(h.constant, h.unnamed) {
 		return ""
 	}
 	switch excluded, careless := h.excludes(); {
@@ -77,7 +78,9 @@ func (h held) unWord(text string) string {
 func (h held) excludes() (excluded, careless bool) {
 	for i, t := range h.tokens {
 		switch w := h.word(i); {
-		case excluding[w], w == "NOT" && h.word(i-1) != "IS", t.Kind == sqltext.String && denying.MatchString(t.Text):
+		case excluding[w], w == "NOT" && !h.stand(i-1, "IS", "NOT", "NULL"), h.stand(i-1, "IS", "DISTINCT"),
+			t.Kind == sqltext.String && denying.MatchString(t.Text),
+			w == "-" && h.verbalized(h.columnBehind(t.Pos).Column):
 			return true, true
 		case w == "NULL" && h.word(i-1) == "IS", w == "ISNULL", w == "<>", w == "!=":
 			c := h.columnBefore(i)
@@ -116,7 +119,7 @@ func (h held) inRange(at int) bool {
 }
 
 // excluding are words by which a statement leaves something out.
-var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE 0")
+var excluding = words.Set("EXCEPT MINUS INTERSECT HAVING CASE FALSE ANTI 0")
 
 // listsOthers reports whether a statement keeps all stored texts of a column but those that the question names: IN
 // ('done', 'withdrawn') for "not open". It may also keep one text where the question names that one and another one:
@@ -237,7 +240,8 @@ func (h held) including() string {
 		for i, join := range s.Joined {
 			kind, _, _ := strings.Cut(join, " ")
 			outer = outer || keeping[kind]
-			if kind == "LEFT" && h.everyOne() && h.filters(s, s.Tables[i]) {
+			looksUp := func(t *schema.Table) bool { return refersToTable(t, cmp.Or(h.table(s.Tables[i]), t)) } // its country
+			if kind == "LEFT" && h.everyOne() && h.filters(s, s.Tables[i]) && !h.anyTable(looksUp) {
 				return tell("The question asks for all of them, the condition on %s drops those without.", s.Tables[i].Name)
 			}
 		}

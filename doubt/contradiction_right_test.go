@@ -302,6 +302,22 @@ func TestRightAnswersOfAClub(t *testing.T) {
 			"SELECT name FROM plans ORDER BY monthly_price_cents DESC LIMIT 1", ""},
 		{"per a unit", "highest price per kg", "SELECT max(price) FROM parcels", ""},
 		{"per a column", "highest price per origin", "SELECT max(price) FROM parcels", "group"},
+
+		// Negations that know NULL.
+		{"not true", "bills that are not paid", bills + "(paid_on IS NOT NULL) IS NOT TRUE", ""},
+		{"distinct from", "members not from Austria", "SELECT name FROM members WHERE country IS DISTINCT FROM 'Austria'", ""},
+		{"is not", "members not from Austria", "SELECT name FROM members WHERE country IS NOT 'Austria'", ""},
+		{"is", "members not from Austria", "SELECT name FROM members WHERE country IS 'Austria'", "negation"},
+		{"has one", "bills that are not paid", bills + "paid_on IS NOT NULL", "negation"},
+		{"the states before", "Which bills have not shipped yet?", "SELECT id FROM bills WHERE status IN ('pending', 'processing')",
+			""},
+		{"the state itself", "Which bills have not shipped yet?", "SELECT id FROM bills WHERE status = 'shipped'", "negation"},
+		{"a part is taken off", "revenue without shipping", "SELECT sum(total - shipping_cost) FROM bills", ""},
+		{"no part is taken off", "revenue without shipping", "SELECT sum(total) FROM bills", "negation"},
+		{"a look-up", "all bills of members from Austria",
+			"SELECT b.id FROM bills b LEFT JOIN members m ON m.id = b.member_id WHERE m.country = 'Austria'", ""},
+		{"a part of all", "all members with their bills",
+			"SELECT m.name, b.id FROM members m LEFT JOIN bills b ON b.member_id = m.id WHERE b.total > 0", "including"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {
