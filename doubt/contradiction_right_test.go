@@ -318,6 +318,16 @@ func TestRightAnswersOfAClub(t *testing.T) {
 			"SELECT b.id FROM bills b LEFT JOIN members m ON m.id = b.member_id WHERE m.country = 'Austria'", ""},
 		{"a part of all", "all members with their bills",
 			"SELECT m.name, b.id FROM members m LEFT JOIN bills b ON b.member_id = m.id WHERE b.total > 0", "including"},
+
+		// States at a point in time.
+		{"by a year", "How many members did we have by 2023?", "SELECT count(*) FROM members WHERE joined_on < '2024-01-01'", ""},
+		{"by a day", "bills paid by 31 May 2024", bills + "paid_on <= '2024-05-31'", ""},
+		{"at the end", "members at the end of 2023", "SELECT count(*) FROM members WHERE joined_on <= '2023-12-31'", ""},
+		{"at the start", "members at the start of 2024", "SELECT count(*) FROM members WHERE joined_on < '2024-01-01'", ""},
+		{"a balance", "balance on 31 May 2024", "SELECT sum(total) FROM bills WHERE issued_on <= '2024-05-31'", ""},
+		{"in a year", "bills issued in 2023", bills + "issued_on < '2024-01-01'", "time"},
+		{"by members", "bills by member in 2023",
+			"SELECT member_id, count(*) FROM bills WHERE issued_on < '2024-01-01' GROUP BY member_id", "time"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {

@@ -68,8 +68,10 @@ var (
 	// numbered finds a year that is the number of something.
 	numbered = compile(`(?i)(?:\b(?:id|no|number|order|invoice|ticket|account|customer|code|room|item|raceid|
 		over|above|than|least|most|under|below|exactly)\.?\s*$|[=<>#]\s*$)`)
-	// open finds words by which a time is a bound, or one of several, and not the whole.
-	open = compile(`(?i)\b(?:since|from|until|till|before|after|between|through|by the end|prior|later|earlier|
+	// open finds words by which a time is a bound, or one of several, and not the whole. Behind "by" at least two
+	// blanks are left of a time.
+	open = compile(`(?i)\bby\s{2,}|\b(?:since|from|until|till|before|after|between|through|(?:by|at) the (?:end|
+		start|close)|balance|inventory|prior|later|earlier|
 		onwards?|on or|compar\w*|versus|vs|than|change[ds]?|growth|grew|increase[ds]?|decrease[ds]?|difference|
 		trend|previous|ago|as of|to date|so far|starting|beginning|and|or|not|except|exclud\w*|up to|into|old|
 		age[ds]?|still)\b|['’]s\b`)
