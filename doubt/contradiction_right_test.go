@@ -328,6 +328,16 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"in a year", "bills issued in 2023", bills + "issued_on < '2024-01-01'", "time"},
 		{"by members", "bills by member in 2023",
 			"SELECT member_id, count(*) FROM bills WHERE issued_on < '2024-01-01' GROUP BY member_id", "time"},
+
+		// Amounts are not times.
+		{"an amount like a year", "Which bills of 2000 euros are due this month?",
+			"SELECT id FROM bills WHERE total = 2000 AND due_on >= '2024-06-01' AND due_on < '2024-07-01'", ""},
+		{"an amount with a year", "bills of 2000 euros or more in 2024",
+			"SELECT id FROM bills WHERE total >= 2000 AND issued_on >= '2024-01-01'", ""},
+		{"an amount beside a year", "How many races under 200,000 were run in 2023?",
+			"SELECT count(*) FROM races WHERE runtime_minutes < 200000 AND edition = 2023", ""},
+		{"another year beside it", "How many races under 200,000 were run in 2023?",
+			"SELECT count(*) FROM races WHERE runtime_minutes < 200000 AND edition = 2024", "time"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {

@@ -177,7 +177,7 @@ var bucket = compile(`(?i)(?:trunc\w*\s*\(.*\b|start ?of ?)(week|month|quarter|y
 func (h held) statedTimes() (list []stated) {
 	for _, c := range h.constant {
 		m := statedTime.FindStringSubmatch(c.text)
-		if m == nil || c.op == "" || c.drops() || len(c.text) == 4 && !h.yearly(c) {
+		if m == nil || c.op == "" || c.drops() || !h.yearly(c) {
 			continue
 		}
 		if t := h.tokens[c.at]; moved.MatchString(h.sql[t.Pos+len(t.Text):]) {
@@ -256,7 +256,14 @@ func (h held) inMonths(list []stated) []stated {
 	return list
 }
 
-// yearly reports whether a constant of four digits is compared with a year.
+// isAmount reports whether the statement compares a year of the question with something else than times: 2000 euros.
+func (h held) isAmount(s stretch) bool {
+	return slices.ContainsFunc(h.constant, func(c constant) bool {
+		return c.op != "" && c.text == strconv.Itoa(s.from.Year()) && !h.yearly(c)
+	})
+}
+
+// yearly reports whether a constant is a text, or is compared with a year.
 func (h held) yearly(c constant) bool {
 	before := h.sql[h.tokens[max(0, c.at-14)].Pos:h.tokens[c.at].Pos]
 	return !c.number || takesYear.MatchString(before) || yearNamed.MatchString(c.column.Column)

@@ -61,6 +61,7 @@ func newHeld(a answer) held {
 		h.columns = append(h.columns, a.mention(c))
 	}
 	h.constant = h.constants()
+	h.times = except(h.times, h.isAmount)
 	return h
 }
 
