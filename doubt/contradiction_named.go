@@ -325,9 +325,10 @@ var (
 		teen\w*|good|bad|well|poor|rich|popular|frequent\w*|recent\w*|many|few|often|rare\w*|several|multiple|
 		most|above|below|over|under|top|normal|abnormal|over-?due|late|early|more|less|excellent|fail\w*|
 		pass\w*|severe|warm|hot|cold|fast|slow|at least|not|no|without|never|only|any|some|exists?|ha[sd]|have|
-		having|zero|free|positive|negative|percent\w*|ratio|share|rate|age|aged|centur\w*|decade)\b`)
+		having|zero|free|positive|negative|percent\w*|ratio|share|rate|age|aged|centur\w*|decade|half|both|
+		second|third|fourth|fifth|\pL+days?)\b`)
 	timeWords = compile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|till|
-		recent\w*|last|past|next|previous|this|days?|dates?|weeks?|months?|quarters?|years?|daily|weekly|
+		recent\w*|last|past|next|previous|this|\pL*days?|christmas|easter|eve|dates?|weeks?|months?|quarters?|years?|daily|weekly|
 		monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|
 		when|before|after|during|born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|
 		over-due|late\w*|early|earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|
@@ -341,8 +342,7 @@ func (h held) unasked() string {
 		return ""
 	}
 	known := h.asked + " " + h.evidence
-	hasNumber := strings.ContainsAny(known, "0123456789") ||
-		h.Has("#", "a dozen", "hundred", "half", "both", "once", "twice")
+	hasNumber := strings.ContainsAny(known, "0123456789") || h.asks(anyNumber)
 	for _, c := range h.constant {
 		column := c.column.known
 		if column == nil || c.drops() || careful.MatchString(column.Name) && usual.MatchString(c.text) || h.inCase(c.at) {
@@ -384,7 +384,7 @@ func (h held) inCase(at int) bool {
 // unexplained reports whether nothing in the question stands for a text: neither a word of it, nor a word that names
 // neither a table nor a column and may be another name for it.
 func (h held) unexplained(column *schema.Column, text string) bool {
-	if len(text) <= 3 || h.named(text) || strings.Contains(text, "_") || h.evidence != "" ||
+	if len(text) <= 3 || h.named(text) || h.spells(text) || strings.Contains(text, "_") || h.evidence != "" ||
 		share(without(words.Stems(column.Name), nil), h.stems) {
 		return false
 	}
@@ -394,6 +394,15 @@ func (h held) unexplained(column *schema.Column, text string) bool {
 			!h.inNames(stem) &&
 			!h.anyTable(func(t *schema.Table) bool { return isLike(t, stem) })
 	})
+}
+
+// spells reports whether the question has the initials of a text: US for United States.
+func (h held) spells(text string) bool {
+	letters := ""
+	for _, w := range words.Of(text) {
+		letters += strings.ToUpper(w[:1])
+	}
+	return len(letters) > 1 && words.Spelled(h.Text, letters)
 }
 
 // idle are words of questions that filter nothing.

@@ -338,6 +338,20 @@ func TestRightAnswersOfAClub(t *testing.T) {
 			"SELECT count(*) FROM races WHERE runtime_minutes < 200000 AND edition = 2023", ""},
 		{"another year beside it", "How many races under 200,000 were run in 2023?",
 			"SELECT count(*) FROM races WHERE runtime_minutes < 200000 AND edition = 2024", "time"},
+
+		// Other words for a value.
+		{"initials", "members in the US", "SELECT name FROM members WHERE country = 'United States'", ""},
+		{"initials of another one", "members in the UK", "SELECT name FROM members WHERE country = 'Austria'", "unasked"},
+		{"no initials", "show us a list of members", "SELECT name FROM members WHERE country = 'United States'", "unasked"},
+		{"a letter", "A list of members", "SELECT name FROM members WHERE country = 'Austria'", "unasked"},
+		{"an ordinal", "Who finished third in Monaco?", "SELECT m.name FROM results r JOIN members m ON m.id = r.member_id " +
+			"JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco' AND r.position = 3", ""},
+		{"an ordinal quarter", "races of the fourth quarter", "SELECT id FROM races WHERE quarter = 4", ""},
+		{"no ordinal of a quarter", "races of the last season", "SELECT id FROM races WHERE quarter = 4", "unasked"},
+		{"a day of the week", "races on Saturdays", "SELECT id FROM races WHERE weekday = 6", ""},
+		{"no day of the week", "races in Monaco", "SELECT id FROM races WHERE city = 'Monaco' AND weekday = 6", "unasked"},
+		{"a Monday", "bills issued on Monday", "SELECT id FROM bills WHERE issued_on >= '2024-06-10' AND " +
+			"issued_on < '2024-06-11'", ""},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {
