@@ -64,7 +64,7 @@ func (h held) unit() string {
 		if len(u[1]) < 3 {
 			continue // who rode the most kilometers?
 		}
-		listed := !strings.ContainsAny(h.asked, "0123456789")
+		listed := !h.asks(anyNumber)
 		for _, c := range h.columns {
 			if named(c.Column, u[1]) && !c.Operand && (listed || len(h.Aggregates) > 0) {
 				return tell("The question says %ss, the statement takes %s.", u[0], c.Column)

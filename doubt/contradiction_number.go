@@ -15,8 +15,8 @@ import (
 )
 
 // figures finds numbers that stand for themselves.
-var figures = compile(`(?:^|[\s(>=<$€£+])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\s{0,2}(k|m|million|thousand|
-		billion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|minutes?|
+var figures = compile(`(?i)(?:^|[\s(>=<$€£+])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\s{0,2}(k|mn?|million|thousand|
+		bn|billion|trillion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|minutes?|
 		hours?|[kmg]b)\b)?(?:[\s%?!.,;:)€$]|$)`)
 
 // ofUnits are numbers of years and days, which a statement turns into a date.
@@ -24,7 +24,8 @@ var ofUnits = compile(`(?i)\b\d+[ -](?:years?|months?|weeks?|days?|hours?)\b|\b(
 		older than|younger than|turn(?:s|ed|ing)?) \d{1,2}\b|\b\d{1,2} (?:and|or) (?:over|under|older|younger|
 		above|below)\b`)
 
-var thousands = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9}
+var thousands = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6,
+	"bn": 1e9, "billion": 1e9, "trillion": 1e12}
 
 // askedNumber is a number of the question, as it was written, and the ways in which a statement may write it, the plain
 // one first.
@@ -52,10 +53,10 @@ func (h held) asksNumbers() (list []askedNumber) {
 		plain := strings.ReplaceAll(m[1], ",", "")
 		f, _ := strconv.ParseFloat(plain, 64)
 		others := []float64{f * 100} // cents
-		if factor := thousands[m[2]]; factor > 0 {
+		if factor := thousands[strings.ToLower(m[2])]; factor > 0 {
 			others = []float64{f * factor}
 		} else if strings.Contains(h.asked, "%") || strings.Contains(h.asked, "percent") {
-			others = append(others, f/100, 100+f, 100-f, 1+f/100, 1-f/100)
+			others = append(others, f/100, 100+f, 100-f, (100+f)/100, (100-f)/100)
 		}
 		if m[3] != "" { // the column may have another unit
 			for _, factor := range []float64{60, 3600, 1e3, 1e6, 1 << 10, 1 << 20, 1 << 30} {

@@ -273,6 +273,7 @@ func TestRightAnswersOfAClub(t *testing.T) {
 	const (
 		bills = "SELECT count(*) FROM bills WHERE "
 		month = "date(issued_on, 'start of month') "
+		share = "SELECT 100.0 * sum(paid_on IS NOT NULL) / count(*) FROM bills WHERE "
 	)
 	for _, tt := range []struct{ why, question, statement, rules string }{
 		// A bucket is a whole period, and not its first day.
@@ -352,6 +353,22 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"no day of the week", "races in Monaco", "SELECT id FROM races WHERE city = 'Monaco' AND weekday = 6", "unasked"},
 		{"a Monday", "bills issued on Monday", "SELECT id FROM bills WHERE issued_on >= '2024-06-10' AND " +
 			"issued_on < '2024-06-11'", ""},
+
+		// Shares.
+		{"all were", "What percentage of the bills of 2022 were paid?", share + "issued_on >= '2022-01-01' AND " +
+			"issued_on < '2023-01-01'", ""},
+
+		// Figures.
+		{"millions", "parcels of more than 50 Million grams", "SELECT id FROM parcels WHERE price > 50000000", ""},
+		{"billions", "parcels over 2 bn", "SELECT id FROM parcels WHERE price > 2000000000", ""},
+		{"other millions", "parcels over 50 mn", "SELECT id FROM parcels WHERE price > 50000", "number"},
+		{"a discount", "parcel prices after a 7 percent discount", "SELECT price * 0.93 FROM parcels", ""},
+		{"minutes of hours", "races longer than two hours", "SELECT city, runtime_minutes FROM races WHERE runtime_minutes > 120", ""},
+		{"no minutes of hours", "average hours of a race", "SELECT avg(runtime_minutes) FROM races", "unit"},
+		{"an overall rating", "overall rating of the races in Monaco",
+			"SELECT avg(r.rating) FROM results r JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco'", ""},
+		{"a total", "combined rating of the races in Monaco",
+			"SELECT avg(r.rating) FROM results r JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco'", "average"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {

@@ -246,7 +246,7 @@ func (h held) countedMeasure() string {
 // average looks for an average that is computed without one.
 func (h held) average() string {
 	averages := h.Has("average", "mean", "avg")
-	if h.Sum && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
+	if h.Has("total", "sum", "combined") && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
 		!h.Has("typical*", "usual*") && h.evidence == "" {
 		return "The question asks for a total, the statement takes an average."
 	}
@@ -334,7 +334,7 @@ func (h held) share() string {
 		return "The question asks for a share, the statement counts."
 	case !h.writes("/"):
 		return ""
-	case isHundred(valueOf(h.Table)):
+	case isHundred(valueOf(h.Table)) && !h.Statement.Uses("CASE") && !h.writes("FILTER", "SUM(", "COUNTIF", "AVG("):
 		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
 	}
 	for _, s := range h.selects {
