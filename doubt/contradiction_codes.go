@@ -35,7 +35,7 @@ func (h held) country() string {
 			continue
 		}
 		for i := 0; i < len(list); i += 3 {
-			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) {
+			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) && !h.writesConstant(written(list[i+2])) {
 				return differ(list[i], c.text)
 			}
 		}

@@ -196,7 +196,8 @@ func (h held) column() string {
 			}
 			theirs, mine := words.Stems(other.Name), words.Stems(c.known.Name)
 			named := without(theirs, mine)
-			if len(named) > 0 && h.allNamed(named) && !share(without(mine, theirs), h.known) &&
+			said := func(w string) bool { return slices.Contains(h.known, w) || h.says(w+"ed") }
+			if len(named) > 0 && h.allNamed(named) && !slices.ContainsFunc(without(mine, theirs), said) &&
 				(!h.inConstants(named) || c.ofTime() && h.timed(named)) {
 				return tell("The question says %s, the statement takes %s and not %s.", strings.Join(named, " "),
 					c.known.Name, other.Name)

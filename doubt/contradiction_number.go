@@ -167,9 +167,10 @@ func (h held) limit() string {
 		return ""
 	}
 	asked := numberOf(strings.Join(m[1:], ""))
+	cuts := func(s sqlshape.Select) bool { return limitOf(s) == asked }
 	for _, s := range h.selects {
 		n := limitOf(s)
-		if n > 0 && n != asked && !(s.Nested && (h.Limit || n == 1)) {
+		if n > 0 && !slices.ContainsFunc(h.selects, cuts) && !(s.Nested && (h.Limit || n == 1)) {
 			return tell("The question asks for %d, the statement gives %d.", asked, n)
 		}
 	}

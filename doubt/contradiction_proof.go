@@ -244,7 +244,7 @@ func (h held) literal(text string) string {
 
 // months looks for months of several years in one row.
 func (h held) months() string {
-	if len(h.times) > 0 || len(h.statedTimes()) > 0 || h.writes("%Y") || h.asks(relative) ||
+	if len(h.times) > 0 || len(h.statedTimes()) > 0 || h.writes("%Y") || h.asks(relative, birthday) ||
 		h.Has("each year", "per year", "every year", "season*", "over the years", "of the year") {
 		return ""
 	}
@@ -278,7 +278,7 @@ func (h held) nulls() string {
 	}
 	for _, c := range h.columns {
 		at := h.tokenAt(c.Pos)
-		if !hasNulls(c) || at < 0 {
+		if !hasNulls(c) || at < 0 || c.ofTime() {
 			continue
 		}
 		end := h.lastPart(at)

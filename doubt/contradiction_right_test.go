@@ -369,6 +369,32 @@ func TestRightAnswersOfAClub(t *testing.T) {
 			"SELECT avg(r.rating) FROM results r JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco'", ""},
 		{"a total", "combined rating of the races in Monaco",
 			"SELECT avg(r.rating) FROM results r JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco'", "average"},
+
+		// Years that begin in another month.
+		{"a fiscal year", "revenue in fiscal year 2024",
+			"SELECT sum(total) FROM bills WHERE issued_on >= '2023-10-01' AND issued_on < '2024-10-01'", ""},
+		{"a year", "revenue in 2024",
+			"SELECT sum(total) FROM bills WHERE issued_on >= '2023-10-01' AND issued_on < '2024-10-01'", "time"},
+		{"no fiscal year", "revenue in fiscal year 2024", "SELECT sum(total) FROM bills", "time"},
+
+		// Others.
+		{"codes of two countries", "parcels from Germany to the United States",
+			"SELECT id FROM parcels WHERE origin = 'DE' AND destination = 'US'", ""},
+		{"the code of another one", "parcels from Germany", "SELECT id FROM parcels WHERE origin = 'FR'", "country"},
+		{"a verb for its column", "projects that had started by the end of 2024",
+			"SELECT name FROM projects WHERE start_date <= '2024-12-31'", ""},
+		{"a verb for another column", "projects that ended in 2024",
+			"SELECT name FROM projects WHERE start_date >= '2024-01-01' AND start_date < '2025-01-01'", "column"},
+		{"an age needs both years", "average age at death", "SELECT avg(death_year - birth_year) FROM members", ""},
+		{"birthdays", "members' birthdays per month",
+			"SELECT strftime('%m', joined_on) AS m, count(*) FROM members GROUP BY m", ""},
+		{"a month of several years", "bills per month",
+			"SELECT strftime('%m', issued_on) AS m, count(*) FROM bills GROUP BY m", "months"},
+		{"a list of a list", "of the top 2 members by bills the 1 with the highest total",
+			"SELECT member_id FROM (SELECT member_id, sum(total) AS t FROM bills GROUP BY member_id ORDER BY count(*) DESC LIMIT 2) " +
+				"ORDER BY t DESC LIMIT 1", ""},
+		{"another list", "the top 2 members by bills",
+			"SELECT member_id FROM bills GROUP BY member_id ORDER BY count(*) DESC LIMIT 3", "limit"},
 	} {
 		got := said(tt.question, tt.statement)
 		if strings.Join(rulesOf(got), " ") != tt.rules {

@@ -279,16 +279,18 @@ var ofToday = compile(`(?i)\b(?:CURRENT_DATE|CURRENT_TIMESTAMP|LOCALTIMESTAMP|NO
 		SYSDATE)\b|'now'`)
 
 var (
+	// fiscal finds years that may begin in another month.
+	fiscal = compile(`\b(?:(?:fiscal|financial|tax|school|academic) years?|fy)\b`)
 	paired = compile(`(?i)\bcompar\w*|\b(?:and|or|vs|versus)\b`)
 	ranged = compile(`(?i)\b(?:between|from|until|till|before|after|since|to|through|than)\b`)
 )
 
 // time compares the years, months and days of the question with those of the statement.
 func (h held) time() string {
-	if len(h.times) == 0 {
+	told, one := h.statedTimes(), len(h.times) == 1
+	if len(told) > 0 && h.asks(fiscal) {
 		return ""
 	}
-	told, one := h.statedTimes(), len(h.times) == 1
 	bounds := h.Language != "en" || h.asks(ranged, bounded)
 	for _, asked := range h.times {
 		year := strconv.Itoa(asked.from.Year())
