@@ -335,6 +335,42 @@ func TestContradictionsOfAStore(t *testing.T) {
 			"SELECT c.name, max(o.ordered_at) AS last_order FROM customers c " +
 				"JOIN orders o ON o.customer_id = c.id GROUP BY c.id, c.name ORDER BY last_order LIMIT 1", ""},
 
+		// Periods by functions of today.
+		{"days by today", "orders of the last 90 days",
+			"SELECT id FROM orders WHERE ordered_at >= date('now', '-90 days')", ""},
+		{"fewer days by today", "orders of the last 90 days",
+			"SELECT id FROM orders WHERE ordered_at >= date('now', '-30 days')",
+			"period"},
+		{"months of days", "orders of the last 3 months",
+			"SELECT id FROM orders WHERE ordered_at >= date('now', '-90 days')", ""},
+		{"days of weeks", "orders of the last 2 weeks",
+			"SELECT id FROM orders WHERE ordered_at > date('now', '-14 days')", ""},
+		{"days with today", "orders of the last 7 days",
+			"SELECT id FROM orders WHERE ordered_at >= date('now', '-6 days')", ""},
+		{"days between", "orders of the last 30 days",
+			"SELECT id FROM orders WHERE julianday('now') - julianday(ordered_at) <= 30",
+			""},
+		{"last year by today", "orders of last year", "SELECT id FROM orders WHERE strftime('%Y', ordered_at) = " +
+			"strftime('%Y', 'now', '-1 year')", ""},
+		{"last year by a difference", "orders of last year",
+			"SELECT id FROM orders WHERE strftime('%Y', ordered_at) + 0 = " +
+				"strftime('%Y', 'now') - 1", ""},
+		{"this year by today", "orders of last year", "SELECT id FROM orders WHERE strftime('%Y', ordered_at) = " +
+			"strftime('%Y', 'now')", "period"},
+		{"this month by today", "orders of last month", "SELECT id FROM orders WHERE strftime('%Y-%m', ordered_at) = " +
+			"strftime('%Y-%m', 'now')", "period"},
+		{"this month itself", "orders of this month", "SELECT id FROM orders WHERE strftime('%Y-%m', ordered_at) = " +
+			"strftime('%Y-%m', 'now')", ""},
+
+		// Months without a year.
+		{"a month by its number", "orders in May",
+			"SELECT id FROM orders WHERE CAST(strftime('%m', ordered_at) AS INTEGER) = 5",
+			"months"},
+		{"another one by its number", "orders in May",
+			"SELECT id FROM orders WHERE CAST(strftime('%m', ordered_at) AS INTEGER) = 4", "month months"},
+		{"in a range of numbers", "budgets in May", "SELECT id FROM budgets WHERE month BETWEEN 4 AND 6", ""},
+		{"no number of a month", "budgets in May over 10", "SELECT id FROM budgets WHERE amount > 10", ""},
+
 		// Shares.
 		{"a share of all", "What share of the open tickets is urgent?",
 			"SELECT 100.0 * count(*) / (SELECT count(*) FROM tickets) FROM tickets " +

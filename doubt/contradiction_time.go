@@ -226,9 +226,9 @@ var (
 	digits = compile(`\d+`)
 )
 
-// inMonths narrows the years of a list to the months that the statement compares beside them.
-func (h held) inMonths(list []stated) []stated {
-	from, to, sides := 13, 0, ""
+// monthsTaken are the first and the last month that the statement compares with a number; 13 and 0: none.
+func (h held) monthsTaken() (from, to int) {
+	from, sides := 13, ""
 	for _, m := range takesMonths.FindAllStringSubmatch(h.upper, -1) {
 		sides += m[3]
 		for _, n := range digits.FindAllString(m[4], -1) {
@@ -248,6 +248,12 @@ func (h held) inMonths(list []stated) []stated {
 	if strings.HasSuffix(sides, "<") {
 		to--
 	}
+	return from, to
+}
+
+// inMonths narrows the years of a list to the months that the statement compares beside them.
+func (h held) inMonths(list []stated) []stated {
+	from, to := h.monthsTaken()
 	for i := range list {
 		if y := list[i].from.Year(); from <= to && list[i].stretch == yearOf(y) {
 			list[i].stretch = monthsOf(y, from, to-from+1)
@@ -350,8 +356,13 @@ func (h held) period() string {
 	m := found[0]
 	rolling := m[1] == "past" || h.asks(theLast)
 	if ofToday.MatchString(h.upper) {
-		if m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) &&
-			!wholePeriods.MatchString(h.upper) && !rolling {
+		switch n := numberOf(m[2]); {
+		case n > 1 && !h.counts(float64(n)):
+			return lack(m[0])
+		case m[2] == "" && strings.HasPrefix(steps[m[1]+m[4]], "-") && !goesBack.MatchString(h.upper):
+			return differ(m[0], "does not go back from today")
+		case m[2] == "" && (m[3] == "month" || m[3] == "year") && countsBack.MatchString(h.upper) &&
+			!wholePeriods.MatchString(h.upper) && !rolling:
 			return differ(m[0], "counts back from today")
 		}
 		return ""
@@ -378,7 +389,15 @@ func (h held) period() string {
 	return tell("The question says %s, which is %s; the statement says %s.", m[0], readings[0], told[0].stretch)
 }
 
+// counts reports whether the statement has a number of units, or that of other units of the same length.
+func (h held) counts(n float64) bool {
+	return slices.ContainsFunc([]float64{n, n - 1, n * 3, n * 7, n * 12, n * 24, n * 30, n * 365, n / 7, n / 12},
+		func(n float64) bool { return h.writesNumber(strconv.FormatFloat(n, 'f', -1, 64)) })
+}
+
 var (
+	// goesBack finds what leads from today to another period.
+	goesBack     = compile(`'-|-\s*\d|-\s+\w|-\w+[(.]|INTERVAL|SUB|ADD|DIFF|\bAGE\b|YESTERDAY|LAG\(|MAX\(`)
 	countsBack   = compile(`'-\d+ (?:DAY|MONTH|YEAR)S?'|INTERVAL|DATEADD|-\s*\d+`)
 	wholePeriods = compile(`START OF|TRUNC|STRFTIME|EXTRACT|YEAR\s*\(|MONTH\s*\(|FORMAT|LAST_DAY|TO_CHAR|DATE_PART|
 		EOMONTH|DATEFROMPARTS`)
@@ -441,7 +460,7 @@ var aMonth = compile(`(?i)\b(?:in|of|during|for|from|since|until|and|or|to|is|wa
 // month compares a month without a year with the months of the statement.
 func (h held) month() string {
 	text, told := strings.ToLower(h.timeless), h.statedTimes()
-	if len(told) == 0 || ofToday.MatchString(h.upper) {
+	if ofToday.MatchString(h.upper) {
 		return ""
 	}
 	m := aMonth.FindStringSubmatch(text)
@@ -449,6 +468,12 @@ func (h held) month() string {
 		return h.quarter(aQuarter.FindStringSubmatch(text), told)
 	}
 	n := readTime(map[string]string{"name": m[1]}).from.Month()
+	if len(told) == 0 {
+		if from, to := h.monthsTaken(); from <= to && (int(n) < from || int(n) > to) {
+			return differ(n, time.Month(from))
+		}
+		return ""
+	}
 	for _, s := range told {
 		if s.from.IsZero() || s.to.IsZero() || s.to.Sub(s.from) > 330*24*time.Hour ||
 			monthsOf(s.from.Year(), int(n), 1).meets(s.stretch) || monthsOf(s.to.Year(), int(n), 1).meets(s.stretch) {
@@ -463,7 +488,7 @@ var aQuarter = compile(`\b(?:q([1-4])|(first|second|third|fourth) quarter)\b`)
 
 // quarter compares a quarter without a year, a match of aQuarter, with the quarters of the statement.
 func (h held) quarter(m []string, told []stated) string {
-	if m == nil || len(h.times) > 0 {
+	if m == nil || len(h.times) > 0 || len(told) == 0 {
 		return ""
 	}
 	n := number(ordinals[m[1]+m[2]])
