@@ -69,7 +69,7 @@ func (h held) denied(value string) bool {
 }
 
 var denial = compile(`(?:\b(?:not|never|non|other than|except|excluding|outside|outside of)|
-		n['’]t)[ -](?:\pL+ )?$`)
+		n['’]t)[ -](?:\pL+ )?(?:the )?$`)
 
 // currencyCodes are the codes of currencies that a question names in words.
 func currencyCodes(asked string) (codes string) {
@@ -300,6 +300,9 @@ func (h held) flag() string {
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			named := without(words.Stems(c.Name), nil)
+			if len(named) == 1 && h.omits(t, c, named[0]) {
+				return tell("The question says %s, and the statement does not read %s.", named[0], c.Name)
+			}
 			if len(named) != 1 || !isYesOrNo(c) || !sayable.MatchString(c.Type+" "+c.Name) || h.uses(t, c.Name) ||
 				h.inConstants(named) || slices.Contains(h.language.Common, named[0]) { // no_show
 				continue
@@ -312,6 +315,14 @@ func (h held) flag() string {
 		}
 	}
 	return ""
+}
+
+// omits reports whether the question asks for things by what was done to them, paid bills or unpaid ones, and the
+// statement has no condition on a state at all.
+func (h held) omits(t *schema.Table, c *schema.Column, done string) bool {
+	return timed(c.Name, c.Type) && profileOf(c).Nulls > 0 && len(h.tables) == 1 && h.single && !h.writes(" NULL") &&
+		!h.inNamesHere([]string{done}) && h.Has("un"+done, done+" "+nounOf(t.Name)+"*") &&
+		!slices.ContainsFunc(h.constant, func(c constant) bool { return c.op != "" && !c.column.ofTime() })
 }
 
 var (
@@ -329,7 +340,8 @@ var (
 		having|zero|free|positive|negative|percent\w*|ratio|share|rate|age|aged|centur\w*|decade|half|both|
 		second|third|fourth|fifth|\pL+days?)\b`)
 	timeWords = compile(`(?i)\b(?:(?:19|20)\d\d\w*|today|yester\w*|now|current\w*|ago|since|until|till|
-		recent\w*|last|past|next|previous|this|\pL*days?|christmas|easter|eve|dates?|weeks?|months?|quarters?|years?|daily|weekly|
+		recent\w*|last|past|next|previous|this|\pL*days?|
+		christmas|easter|eve|dates?|weeks?|months?|quarters?|years?|daily|weekly|
 		monthly|yearly|annual\w*|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|
 		when|before|after|during|born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|
 		over-due|late\w*|early|earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|

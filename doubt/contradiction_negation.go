@@ -79,7 +79,8 @@ func (h held) excludes() (excluded, careless bool) {
 	for i, t := range h.tokens {
 		switch w := h.word(i); {
 		case excluding[w], w == "NOT" && !h.stand(i-1, "IS", "NOT", "NULL"), h.stand(i-1, "IS", "DISTINCT"),
-			t.Kind == sqltext.String && denying.MatchString(t.Text),
+			t.Kind == sqltext.String && denying.MatchString(t.Text) &&
+				!h.denied(strings.ReplaceAll(h.Statement.Dialect().Value(t), "_", " ")),
 			w == "-" && h.verbalized(h.columnBehind(t.Pos).Column):
 			return true, true
 		case w == "NULL" && h.word(i-1) == "IS", w == "ISNULL", w == "<>", w == "!=":

@@ -278,13 +278,17 @@ func TestRightAnswersOfAClub(t *testing.T) {
 	for _, tt := range []struct{ why, question, statement, rules string }{
 		// A bucket is a whole period, and not its first day.
 		{"the bucket of a month", "How many bills were issued last month?", bills + month + "= '2024-05-01'", ""},
-		{"the bucket of another month", "How many bills were issued last month?", bills + month + "= '2024-04-01'", "period"},
-		{"a bucket of two", "bills issued between April and May 2024", bills + month + "BETWEEN '2024-04-01' AND '2024-05-01'", ""},
-		{"a bucket of three", "bills issued between April and May 2024", bills + month + "BETWEEN '2024-04-01' AND '2024-06-01'",
+		{"the bucket of another month", "How many bills were issued last month?",
+			bills + month + "= '2024-04-01'", "period"},
+		{"a bucket of two", "bills issued between April and May 2024",
+			bills + month + "BETWEEN '2024-04-01' AND '2024-05-01'", ""},
+		{"a bucket of three", "bills issued between April and May 2024",
+			bills + month + "BETWEEN '2024-04-01' AND '2024-06-01'",
 			"time"},
 		{"a bucket of a year", "bills issued last year", bills + "date(issued_on, 'start of year') = '2023-01-01'", ""},
 		{"a day", "bills issued last month", bills + "issued_on = '2024-05-01'", "period"},
-		{"a day beside a bucket", "bills issued last month", bills + month + "IS NOT NULL AND issued_on = '2024-05-01'", "period"},
+		{"a day beside a bucket", "bills issued last month",
+			bills + month + "IS NOT NULL AND issued_on = '2024-05-01'", "period"},
 
 		// Groups.
 		{"a year and a month in one group", "revenue by year and month",
@@ -306,13 +310,20 @@ func TestRightAnswersOfAClub(t *testing.T) {
 
 		// Negations that know NULL.
 		{"not true", "bills that are not paid", bills + "(paid_on IS NOT NULL) IS NOT TRUE", ""},
-		{"distinct from", "members not from Austria", "SELECT name FROM members WHERE country IS DISTINCT FROM 'Austria'", ""},
+		{"distinct from", "members not from Austria",
+			"SELECT name FROM members WHERE country IS DISTINCT FROM 'Austria'", ""},
 		{"is not", "members not from Austria", "SELECT name FROM members WHERE country IS NOT 'Austria'", ""},
 		{"is", "members not from Austria", "SELECT name FROM members WHERE country IS 'Austria'", "negation"},
+		{"the value itself", "members not from the United States",
+			"SELECT name FROM members WHERE country = 'United States'",
+			"negation"},
+		{"a value that denies", "bills that are not delivered", bills + "status = 'undelivered'", ""},
 		{"has one", "bills that are not paid", bills + "paid_on IS NOT NULL", "negation"},
-		{"the states before", "Which bills have not shipped yet?", "SELECT id FROM bills WHERE status IN ('pending', 'processing')",
+		{"the states before", "Which bills have not shipped yet?",
+			"SELECT id FROM bills WHERE status IN ('pending', 'processing')",
 			""},
-		{"the state itself", "Which bills have not shipped yet?", "SELECT id FROM bills WHERE status = 'shipped'", "negation"},
+		{"the state itself", "Which bills have not shipped yet?",
+			"SELECT id FROM bills WHERE status = 'shipped'", "negation"},
 		{"a part is taken off", "revenue without shipping", "SELECT sum(total - shipping_cost) FROM bills", ""},
 		{"no part is taken off", "revenue without shipping", "SELECT sum(total) FROM bills", "negation"},
 		{"a look-up", "all bills of members from Austria",
@@ -321,7 +332,8 @@ func TestRightAnswersOfAClub(t *testing.T) {
 			"SELECT m.name, b.id FROM members m LEFT JOIN bills b ON b.member_id = m.id WHERE b.total > 0", "including"},
 
 		// States at a point in time.
-		{"by a year", "How many members did we have by 2023?", "SELECT count(*) FROM members WHERE joined_on < '2024-01-01'", ""},
+		{"by a year", "How many members did we have by 2023?",
+			"SELECT count(*) FROM members WHERE joined_on < '2024-01-01'", ""},
 		{"by a day", "bills paid by 31 May 2024", bills + "paid_on <= '2024-05-31'", ""},
 		{"at the end", "members at the end of 2023", "SELECT count(*) FROM members WHERE joined_on <= '2023-12-31'", ""},
 		{"at the start", "members at the start of 2024", "SELECT count(*) FROM members WHERE joined_on < '2024-01-01'", ""},
@@ -345,8 +357,9 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"initials of another one", "members in the UK", "SELECT name FROM members WHERE country = 'Austria'", "unasked"},
 		{"no initials", "show us a list of members", "SELECT name FROM members WHERE country = 'United States'", "unasked"},
 		{"a letter", "A list of members", "SELECT name FROM members WHERE country = 'Austria'", "unasked"},
-		{"an ordinal", "Who finished third in Monaco?", "SELECT m.name FROM results r JOIN members m ON m.id = r.member_id " +
-			"JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco' AND r.position = 3", ""},
+		{"an ordinal", "Who finished third in Monaco?",
+			"SELECT m.name FROM results r JOIN members m ON m.id = r.member_id " +
+				"JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco' AND r.position = 3", ""},
 		{"an ordinal quarter", "races of the fourth quarter", "SELECT id FROM races WHERE quarter = 4", ""},
 		{"no ordinal of a quarter", "races of the last season", "SELECT id FROM races WHERE quarter = 4", "unasked"},
 		{"a day of the week", "races on Saturdays", "SELECT id FROM races WHERE weekday = 6", ""},
@@ -363,7 +376,8 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"billions", "parcels over 2 bn", "SELECT id FROM parcels WHERE price > 2000000000", ""},
 		{"other millions", "parcels over 50 mn", "SELECT id FROM parcels WHERE price > 50000", "number"},
 		{"a discount", "parcel prices after a 7 percent discount", "SELECT price * 0.93 FROM parcels", ""},
-		{"minutes of hours", "races longer than two hours", "SELECT city, runtime_minutes FROM races WHERE runtime_minutes > 120", ""},
+		{"minutes of hours", "races longer than two hours",
+			"SELECT city, runtime_minutes FROM races WHERE runtime_minutes > 120", ""},
 		{"no minutes of hours", "average hours of a race", "SELECT avg(runtime_minutes) FROM races", "unit"},
 		{"an overall rating", "overall rating of the races in Monaco",
 			"SELECT avg(r.rating) FROM results r JOIN races c ON c.id = r.race_id WHERE c.city = 'Monaco'", ""},
@@ -391,7 +405,8 @@ func TestRightAnswersOfAClub(t *testing.T) {
 		{"a month of several years", "bills per month",
 			"SELECT strftime('%m', issued_on) AS m, count(*) FROM bills GROUP BY m", "months"},
 		{"a list of a list", "of the top 2 members by bills the 1 with the highest total",
-			"SELECT member_id FROM (SELECT member_id, sum(total) AS t FROM bills GROUP BY member_id ORDER BY count(*) DESC LIMIT 2) " +
+			"SELECT member_id FROM (SELECT member_id, sum(total) AS t FROM bills GROUP BY member_id " +
+				"ORDER BY count(*) DESC LIMIT 2) " +
 				"ORDER BY t DESC LIMIT 1", ""},
 		{"another list", "the top 2 members by bills",
 			"SELECT member_id FROM bills GROUP BY member_id ORDER BY count(*) DESC LIMIT 3", "limit"},

@@ -362,6 +362,16 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"this month itself", "orders of this month", "SELECT id FROM orders WHERE strftime('%Y-%m', ordered_at) = " +
 			"strftime('%Y-%m', 'now')", ""},
 
+		// What was done to them.
+		{"all for the unpaid", "How many unpaid orders are there?", "SELECT count(*) FROM orders", "flag"},
+		{"all for the paid", "How many paid orders are there?", "SELECT count(*) FROM orders", "flag"},
+		{"those without a time", "How many unpaid orders are there?",
+			"SELECT count(*) FROM orders WHERE paid_on IS NULL", ""},
+		{"by a state", "How many unshipped orders are there?", "SELECT count(*) FROM orders WHERE status = 'open'", ""},
+		{"where they went", "orders shipped to Germany", "SELECT id FROM orders WHERE shipping_country = 'DE'", ""},
+		{"by another table", "shipped orders per customer",
+			"SELECT c.name, count(*) FROM orders o JOIN customers c ON c.id = o.customer_id GROUP BY c.id, c.name", ""},
+
 		// Months without a year.
 		{"a month by its number", "orders in May",
 			"SELECT id FROM orders WHERE CAST(strftime('%m', ordered_at) AS INTEGER) = 5",
@@ -370,6 +380,10 @@ func TestContradictionsOfAStore(t *testing.T) {
 			"SELECT id FROM orders WHERE CAST(strftime('%m', ordered_at) AS INTEGER) = 4", "month months"},
 		{"in a range of numbers", "budgets in May", "SELECT id FROM budgets WHERE month BETWEEN 4 AND 6", ""},
 		{"no number of a month", "budgets in May over 10", "SELECT id FROM budgets WHERE amount > 10", ""},
+
+		// Values that begin like a denial.
+		{"an end of such a value", "tickets that are not urgent",
+			"SELECT id FROM tickets WHERE priority = 'urgent'", "negation"},
 
 		// Shares.
 		{"a share of all", "What share of the open tickets is urgent?",
