@@ -16,8 +16,8 @@ import (
 
 // figures finds numbers that stand for themselves.
 var figures = compile(`(?i)(?:^|[\s(>=<$€£+])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\s{0,2}(k|mn?|million|thousand|
-		bn|billion|trillion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|minutes?|
-		hours?|[kmg]b)\b)?(?:[\s%?!.,;:)€$]|$)`)
+		bn|billion|trillion)\b)?(?:\s{0,2}(tons?|tonnes?|t|kg|kilos?|km|kilomet(?:er|re)s?|lit(?:er|re)s?|seconds?|
+		minutes?|hours?|[kmg]b)\b)?(?:[\s%?!.,;:)€$]|$)`)
 
 // ofUnits are numbers of years and days, which a statement turns into a date.
 var ofUnits = compile(`(?i)\b\d+[ -](?:years?|months?|weeks?|days?|hours?)\b|\b(?:under|over|above|below|aged?|
@@ -148,10 +148,12 @@ func numberOf(text string) int {
 var (
 	topN = compile(`(?i)\b(?:top|first|last|bottom|best|worst|next) <number>\b(?: \pL|\?|$)|
 		\b<number> (?:\pL+ly )?<utmost>\b|(?:^|\b(?:the|which|what|show|list|name|find|
-		give me) )<number> \pL+(?: \pL+)? (?:with|have|had|has|having|that|whose|by)(?: \pL+){0,3} <utmost>\b`)
+		give me) )<number> \pL+(?: \pL+)? (?:with|have|had|has|having|that|who|where|whose|by)(?: \pL+){0,3} <utmost>\b`)
 	notTop = compile(`(?i)\b(?:second|third|fourth|\d(?:nd|rd|th)|per|each|every)\b|\bfirst (?:one|two|
 		three) (?:letters?|characters?|digits?|names?)|\b(?:first|last) \d+ (?:letters?|characters?|digits?|laps?|
 		rounds?)`)
+	// nth finds a place behind the first one.
+	nth = compile(`\b(?:second|third|2nd|3rd)[ -]<utmost>\b`)
 	// periodOf finds a period of several units, which is no number of rows.
 	periodOf = compile(`(?i)\b(?:first|last|next) <number> (?:\pL+ )?(?:days?|weeks?|months?|quarters?|
 		years?|minutes|hours)\b`)
@@ -161,6 +163,10 @@ var (
 
 // limit compares the number of a top list with the LIMIT.
 func (h held) limit() string {
+	first := h.single && strings.EqualFold(strings.TrimSpace(h.selects[0].Limit), "LIMIT 1")
+	if m := nth.FindString(h.asked); m != "" && first {
+		return tell("The question says %s, the statement takes the first.", m)
+	}
 	text := replace(periodOf, h.asked, " ")
 	m := topN.FindStringSubmatch(text)
 	if m == nil || notTop.MatchString(text) {

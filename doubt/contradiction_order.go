@@ -42,8 +42,9 @@ var (
 	// endOf finds who did something first or last, and when: "the last to join", "who joined first", "when did Ann last
 	// order".
 	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
-		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) \pL+ (?:(?:of|for|
-		by|from|per) (?:each|every)|who|that)\b`)
+		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) (?:\pL+ ){1,2}?(?:per|
+		(?:of|for|
+		by|from) (?:each|every)|who|that)\b`)
 	ofName     = compile(`(?:first|last) name`)
 	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
 	ordinal    = compile(`\b(?:first|last|second|third)\b`)
@@ -51,8 +52,9 @@ var (
 	// fromEnd finds an order by the end at which it begins: "from short to long".
 	fromEnd = compile(`\b(?:from )?(?:(low|short|small|cheap|few|light|weak|slow|poor|bad)|(high|long|large|big|
 		expensive|many|heavy|strong|fast|rich|good)|(old)|(new)) to (?:low|short|small|cheap|few|light|weak|
-		slow|poor|bad|high|long|large|big|expensive|many|heavy|strong|fast|rich|good|old|new)\b`)
-	ends      = []string{"lowest", "highest", "earliest", "latest"}
+		slow|poor|bad|high|long|large|big|expensive|many|heavy|strong|fast|rich|good|old|new)\b|
+		\b(ascending|in asc|a(?: to |-)z)\b`)
+	ends      = []string{"lowest", "highest", "earliest", "latest", "lowest"}
 	endOfTime = words.Pairs("first earliest last latest")
 )
 

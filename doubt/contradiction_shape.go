@@ -246,9 +246,9 @@ func (h held) countedMeasure() string {
 // average looks for an average that is computed without one.
 func (h held) average() string {
 	averages := h.Has("average", "mean", "avg")
-	if h.Has("total", "sum", "combined") && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single && !averages &&
-		!h.Has("typical*", "usual*") && h.evidence == "" {
-		return "The question asks for a total, the statement takes an average."
+	if word := notMean.FindString(h.asked); word != "" && slices.Equal(h.Aggregates, []string{"AVG"}) && h.single &&
+		!averages && !h.Has("typical*", "usual*") && h.evidence == "" {
+		return tell("The question asks for a %s, the statement takes an average.", word)
 	}
 	if c := h.countedMeasure(); c != "" {
 		return tell("The question asks for the total of %s, the statement counts its rows.", c)
@@ -269,6 +269,7 @@ func (h held) average() string {
 }
 
 var (
+	notMean   = compile(`\b(?:total|sum|combined|median)\b`)
 	averaging = compile(`AVG|MEAN|MEDIAN|PERCENTILE`)
 	ofParts   = compile(`per | each |over `)
 )

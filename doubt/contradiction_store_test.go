@@ -381,6 +381,27 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"in a range of numbers", "budgets in May", "SELECT id FROM budgets WHERE month BETWEEN 4 AND 6", ""},
 		{"no number of a month", "budgets in May over 10", "SELECT id FROM budgets WHERE amount > 10", ""},
 
+		// Places.
+		{"the five who", "the five customers who spent the most", "SELECT customer_id FROM orders GROUP BY customer_id " +
+			"ORDER BY sum(total) DESC LIMIT 10", "limit"},
+		{"five of them", "the five customers who spent the most", "SELECT customer_id FROM orders GROUP BY customer_id " +
+			"ORDER BY sum(total) DESC LIMIT 5", ""},
+		{"the first for the second", "the second highest price",
+			"SELECT price FROM products ORDER BY price DESC LIMIT 1", "limit"},
+		{"the second", "the second highest price", "SELECT price FROM products ORDER BY price DESC LIMIT 1 OFFSET 1", ""},
+		{"the second by a comma", "the second highest price",
+			"SELECT price FROM products ORDER BY price DESC LIMIT 1, 1", ""},
+		{"ascending", "products by price, ascending", "SELECT name FROM products ORDER BY price DESC", "direction"},
+		{"ascending itself", "products by price, ascending", "SELECT name FROM products ORDER BY price", ""},
+		{"the last for the first", "first order date per customer",
+			"SELECT customer_id, max(ordered_at) FROM orders GROUP BY customer_id", "direction"},
+		{"the first", "first order date per customer",
+			"SELECT customer_id, min(ordered_at) FROM orders GROUP BY customer_id", ""},
+		{"the last month of each", "orders last month per customer",
+			"SELECT customer_id, min(ordered_at) FROM orders WHERE ordered_at >= '2024-05-01' AND ordered_at < '2024-06-01' " +
+				"GROUP BY customer_id", ""},
+		{"a mean for a median", "median price of the products", "SELECT avg(price) FROM products", "average"},
+
 		// Values that begin like a denial.
 		{"an end of such a value", "tickets that are not urgent",
 			"SELECT id FROM tickets WHERE priority = 'urgent'", "negation"},
