@@ -33,7 +33,7 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 	a.telegraphic()
 	h := newHeld(a)
 	for _, r := range readers() {
-		if r.words && a.Language == "" {
+		if a.Language == "" && !wordless[r.name] {
 			continue
 		}
 		if detail := r.find(h); detail != "" {
@@ -47,12 +47,14 @@ func (q QuestionFeatures) Contradictions(w contradict.Answer) (found []vote.Find
 	return found
 }
 
-// reader finds one kind of contradiction. words says that it reads the words of a language.
+// reader finds one kind of contradiction.
 type reader struct {
-	name  string
-	words bool
-	find  func(held) string
+	name string
+	find func(held) string
 }
+
+// wordless are the kinds that read no words of a language.
+var wordless = words.Set(`time value code country number join lost union null-first several outer text typed alias ties`)
 
 // weightless are the kinds that many right answers have, too.
 var weightless = words.Set("text ties spelling")
@@ -60,52 +62,52 @@ var weightless = words.Set("text ties spelling")
 // readers are in the order of their findings.
 func readers() []reader {
 	return []reader{
-		{"time", false, held.time},
-		{"period", true, held.period},
-		{"month", true, held.month},
-		{"value", false, held.value},
-		{"code", false, held.code},
-		{"country", false, held.country},
-		{"unit", true, held.unit},
-		{"opposite", true, held.opposite},
-		{"number", false, held.number},
-		{"limit", true, held.limit},
-		{"bound", true, held.bound},
-		{"column", true, held.column},
-		{"flag", true, held.flag},
-		{"unasked", true, held.unasked},
-		{"direction", true, held.direction},
-		{"group", true, held.group},
-		{"distinct", true, held.distinct},
-		{"echo", true, held.echo},
-		{"average", true, held.average},
-		{"negation", true, held.negation},
-		{"both", true, held.both},
-		{"including", true, held.including},
-		{"share", true, held.share},
-		{"half", true, held.half},
-		{"join", false, held.join},
-		{"needless", true, held.needless},
-		{"besides", true, held.besides},
-		{"lost", false, held.lost},
-		{"union", false, held.union},
-		{"null-first", false, held.nullFirst},
-		{"several", false, held.several},
-		{"homonym", true, held.homonym},
-		{"count", true, held.counted},
-		{"repeated", true, held.repeated},
-		{"outer", false, held.outer},
-		{"pattern", true, held.pattern},
-		{"late", true, held.lateness},
-		{"weekend", true, held.weekends},
-		{"tax", true, held.tax},
-		{"text", false, held.text},
-		{"typed", false, held.typed},
-		{"null", true, held.nulls},
-		{"alias", false, held.alias},
-		{"ties", false, held.ties},
-		{"spelling", true, held.spellings},
-		{"months", true, held.months},
+		{"time", held.time},
+		{"period", held.period},
+		{"month", held.month},
+		{"value", held.value},
+		{"code", held.code},
+		{"country", held.country},
+		{"unit", held.unit},
+		{"opposite", held.opposite},
+		{"number", held.number},
+		{"limit", held.limit},
+		{"bound", held.bound},
+		{"column", held.column},
+		{"flag", held.flag},
+		{"unasked", held.unasked},
+		{"direction", held.direction},
+		{"group", held.group},
+		{"distinct", held.distinct},
+		{"echo", held.echo},
+		{"average", held.average},
+		{"negation", held.negation},
+		{"both", held.both},
+		{"including", held.including},
+		{"share", held.share},
+		{"half", held.half},
+		{"join", held.join},
+		{"needless", held.needless},
+		{"besides", held.besides},
+		{"lost", held.lost},
+		{"union", held.union},
+		{"null-first", held.nullFirst},
+		{"several", held.several},
+		{"homonym", held.homonym},
+		{"count", held.counted},
+		{"repeated", held.repeated},
+		{"outer", held.outer},
+		{"pattern", held.pattern},
+		{"late", held.lateness},
+		{"weekend", held.weekends},
+		{"tax", held.tax},
+		{"text", held.text},
+		{"typed", held.typed},
+		{"null", held.nulls},
+		{"alias", held.alias},
+		{"ties", held.ties},
+		{"spelling", held.spellings},
+		{"months", held.months},
 	}
 }
 

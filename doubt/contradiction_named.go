@@ -53,7 +53,7 @@ func (h held) lacksTable(v contradict.Stored) bool {
 // takes: "urgent or high".
 func (h held) pairs(t *schema.Table, v contradict.Stored) bool {
 	value := strings.ToLower(v.Value)
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
+	return h.anyConstant(func(c constant) bool {
 		other := strings.ToLower(c.text)
 		return c.equal() && c.column.is(t, v.Column) &&
 			slices.ContainsFunc([]string{" or ", " and ", ", "}, func(join string) bool {
@@ -133,7 +133,7 @@ func (h held) misses(t *schema.Table, v contradict.Stored) bool {
 	}
 	beside := slices.ContainsFunc(words.OfName(v.Column), func(w string) bool { return h.hasPhrase(value + " " + w) })
 	if plain[value] && !beside ||
-		slices.ContainsFunc(h.constant, func(x constant) bool { return x.column.of == t && h.unnamed(x) }) {
+		h.anyConstant(func(x constant) bool { return x.column.of == t && h.unnamed(x) }) {
 		return false
 	}
 	names := naming(stemsOf(v.Value)...)
@@ -209,8 +209,7 @@ func (h held) column() string {
 
 // whenDone is what was done at a time: shipped in May.
 var whenDone = compile(`(?i)\b(\pL+) (?:in|on|during|since|before|after|between|until) (?:early |late |the |last |this )*
-	(?:\d|q[1-4]\b|january|february|march|april|may|june|july|august|september|october|november|december|
-	(?:day|week|month|quarter|year)\b)`)
+	(?:\d|q[1-4]\b|<month>\b|(?:day|week|month|quarter|year)\b)`)
 
 // timed reports whether the question says when something was done, by one of words as stems.
 func (h held) timed(list []string) bool {
@@ -287,7 +286,7 @@ func (h held) allNamed(list []string) bool {
 // inConstants reports whether one of words stands in a constant or in a name of the statement.
 func (h held) inConstants(list []string) bool {
 	return h.inNamesHere(list) || slices.ContainsFunc(list, func(w string) bool {
-		return slices.ContainsFunc(h.constant, func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) })
+		return h.anyConstant(func(c constant) bool { return strings.Contains(strings.ToLower(c.text), w) })
 	})
 }
 
@@ -322,7 +321,7 @@ func (h held) flag() string {
 func (h held) omits(t *schema.Table, c *schema.Column, done string) bool {
 	return timed(c.Name, c.Type) && profileOf(c).Nulls > 0 && len(h.tables) == 1 && h.single && !h.writes(" NULL") &&
 		!h.inNamesHere([]string{done}) && h.Has("un"+done, done+" "+nounOf(t.Name)+"*") &&
-		!slices.ContainsFunc(h.constant, func(c constant) bool { return c.op != "" && !c.column.ofTime() })
+		!h.anyConstant(func(c constant) bool { return c.op != "" && !c.column.ofTime() })
 }
 
 var (

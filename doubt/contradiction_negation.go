@@ -37,8 +37,8 @@ func (h held) negation() string {
 	text := replace(withoutTax, replace(allows, h.asked, " "), " ")
 	word := cmp.Or(denies.FindString(text), h.unWord(text))
 	if word == "" || denies.MatchString(replace(allows, h.evidence, " ")) ||
-		slices.ContainsFunc(h.constant, func(c constant) bool { return h.listsOthers(c.column) }) ||
-		h.Has("yet") && slices.ContainsFunc(h.constant, h.unnamed) {
+		h.anyConstant(func(c constant) bool { return h.listsOthers(c.column) }) ||
+		h.Has("yet") && h.anyConstant(h.unnamed) {
 		return ""
 	}
 	switch excluded, careless := h.excludes(); {
@@ -110,11 +110,11 @@ var notOver = compile(`(?:\bnot|\bnever|n['’]t)(?: \pL+){0,3} (?:resolved|fini
 // inRange reports whether the comparison at a token is an end of a time, from one day to another, whose rows the
 // statement keeps in whatever state.
 func (h held) inRange(at int) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
+	return h.anyConstant(func(c constant) bool {
 		return c.opAt == at && !c.number && slices.ContainsFunc(h.statedTimes(), func(s stated) bool {
 			return strings.EqualFold(s.column, c.column.Column) && !s.from.IsZero() && !s.to.IsZero()
 		})
-	}) && !slices.ContainsFunc(h.constant, func(c constant) bool {
+	}) && !h.anyConstant(func(c constant) bool {
 		return c.equal() && careful.MatchString(c.column.Column)
 	})
 }
@@ -133,7 +133,7 @@ func (h held) listsOthers(of mention) bool {
 	left, said, rest := false, false, false
 	for _, stored := range profileOf(of.known).Top {
 		text, ok := stored.Value.(string)
-		kept := slices.ContainsFunc(h.constant, func(c constant) bool {
+		kept := h.anyConstant(func(c constant) bool {
 			return c.column.known == of.known && c.equal() && c.text == text
 		})
 		switch {

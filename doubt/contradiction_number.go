@@ -92,7 +92,7 @@ func (h held) number() string {
 
 // writesNumber reports whether the statement has a number, or the one beside it for a bound: more than 4 is at least 5.
 func (h held) writesNumber(n string) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
+	return h.anyConstant(func(c constant) bool {
 		if !c.number {
 			return strings.Contains(c.text, n)
 		}

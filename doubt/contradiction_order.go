@@ -175,7 +175,7 @@ func (h held) ordered() (column mention, descends, ok bool) {
 		o = sqlshape.Outline{OrderBy: h.selects[at].OrderBy, Items: h.selects[at].Items, Limit: true}
 	}
 	if ranks := numberedRows.FindAllStringSubmatch(h.sql, 2); !o.Limit && len(ranks) == 1 &&
-		slices.ContainsFunc(h.constant, func(c constant) bool {
+		h.anyConstant(func(c constant) bool {
 			return c.number && strings.EqualFold(c.column.Column, ranks[0][2]) && keepsFirst[c.op]
 		}) {
 		o.OrderBy, o.Limit = ranks[0][1:2], true

@@ -335,7 +335,8 @@ func (h held) share() string {
 		return "The question asks for a share, the statement counts."
 	case !h.writes("/"):
 		return ""
-	case isHundred(valueOf(h.Table)) && !h.Statement.Uses("CASE") && !h.writes("FILTER", "SUM(", "COUNTIF", "AVG("):
+	case slices.Contains([]any{100.0, int64(100), 1.0}, valueOf(h.Table)) && !h.Statement.Uses("CASE") &&
+		!h.writes("FILTER", "SUM(", "COUNTIF", "AVG("):
 		return "The part and the whole of the share are filtered in the same way, so that it is 100 %."
 	}
 	for _, s := range h.selects {
@@ -377,8 +378,6 @@ func (h held) wholeOf(t *schema.Table) string {
 	}
 	return tell("The question asks for a share of those with %s, the whole of the share has all.", of)
 }
-
-func isHundred(v any) bool { return v == 100.0 || v == int64(100) || v == 1.0 }
 
 var asksTwice = compile(`(?i)\bhow (?:many|much)\b.*\band (?:how (?:many|much)|what (?:is|are))\b`)
 
@@ -487,7 +486,7 @@ func (h held) leavesOut() string {
 
 // writesConstant reports whether a text is a constant of the statement.
 func (h held) writesConstant(text string) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.text == text })
+	return h.anyConstant(func(c constant) bool { return c.text == text })
 }
 
 var (

@@ -264,7 +264,7 @@ func (h held) inMonths(list []stated) []stated {
 
 // isAmount reports whether the statement compares a year of the question with something else than times: 2000 euros.
 func (h held) isAmount(s stretch) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool {
+	return h.anyConstant(func(c constant) bool {
 		return c.op != "" && c.text == strconv.Itoa(s.from.Year()) && !h.yearly(c)
 	})
 }
@@ -391,7 +391,7 @@ func (h held) period() string {
 
 // counts reports whether the statement has a number of units, or that of other units of the same length.
 func (h held) counts(n float64) bool {
-	return slices.ContainsFunc([]float64{n, n - 1, n * 3, n * 7, n * 12, n * 24, n * 30, n * 365, n / 7, n / 12},
+	return slices.ContainsFunc([]float64{n, n - 1, n * 3, n * 7, n * 12, n * 30, n * 365, n / 7, n / 12},
 		func(n float64) bool { return h.writesNumber(strconv.FormatFloat(n, 'f', -1, 64)) })
 }
 

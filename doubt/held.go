@@ -134,6 +134,11 @@ func (h held) anyTable(such func(*schema.Table) bool) bool {
 // anyMention reports whether a column of the statement is such as this.
 func (h held) anyMention(such func(mention) bool) bool { return slices.ContainsFunc(h.columns, such) }
 
+// anyConstant reports whether a constant of the statement is such as this.
+func (h held) anyConstant(such func(constant) bool) bool {
+	return slices.ContainsFunc(h.constant, such)
+}
+
 // byNoun is the table whose rows a noun names; nil: none.
 func byNoun(tables []*schema.Table, noun string) *schema.Table {
 	for _, t := range tables {

@@ -88,7 +88,7 @@ func (h held) settled(c mention, values ...string) bool {
 // does not count: its author has thought of which rows count.
 func (h held) isCareful() bool {
 	return h.anyMention(func(m mention) bool { return m.of != nil && markOf(m.Column) != "" }) ||
-		slices.ContainsFunc(h.constant, func(c constant) bool {
+		h.anyConstant(func(c constant) bool {
 			return isStatus(c.column.Column) && goneWords[strings.ToLower(c.text)]
 		})
 }
@@ -246,7 +246,7 @@ func (h held) totals(c mention) (s rowState) {
 
 // compares reports whether the statement compares a column with a constant.
 func (h held) compares(m mention) bool {
-	return slices.ContainsFunc(h.constant, func(c constant) bool { return c.column.is(m.of, m.Column) })
+	return h.anyConstant(func(c constant) bool { return c.column.is(m.of, m.Column) })
 }
 
 // aggregates reports whether a column such as this stands in an aggregate of the statement, counts aside.
