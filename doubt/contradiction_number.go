@@ -197,9 +197,11 @@ var bounds = []struct {
 	step  int    // what makes it right: > n-1 for at least n
 }{
 	{compile(`(?i)\b(?:at least|no (?:less|fewer) than|not less than|a minimum of|minimum) \$?<number>\b|
-		\b<number> (?:\pL+ )?or (?:more|over|above|greater|higher|older|longer)\b`), "at least", ">", -1},
+		\b<number> (?:\pL+ )?or (?:more|over|above|greater|higher|older|longer)\b|
+		\bbetween \$?<number> and`), "at least", ">", -1},
 	{compile(`(?i)\b(?:at most|no more than|not more than|up to|a maximum of|maximum) \$?<number>\b|
-		\b<number> (?:\pL+ )?or (?:less|fewer|under|below|lower|younger|shorter)\b`), "at most", "<", 1},
+		\b<number> (?:\pL+ )?or (?:less|fewer|under|below|lower|younger|shorter)\b|
+		\bbetween \S+ and \$?<number>\b`), "at most", "<", 1},
 	{compile(`(?i)(?:^|[^o] )(?:more than|over|above|greater than|higher than|larger than|exceed(?:s|ing)?|
 		longer than|older than|bigger than|heavier than|dearer than|more expensive than|
 		costlier than) \$?<number>\b`), "more than", ">=", 1},

@@ -250,6 +250,10 @@ func (h held) average() string {
 		!averages && !h.Has("typical*", "usual*") && h.evidence == "" {
 		return tell("The question asks for a %s, the statement takes an average.", word)
 	}
+	if word := running.FindString(h.asked); word != "" && h.single && len(h.tables) == 1 && len(h.GroupBy) > 0 &&
+		!h.writes("OVER") {
+		return tell("The question says %s, the statement adds up each group alone.", word)
+	}
 	if c := h.countedMeasure(); c != "" {
 		return tell("The question asks for the total of %s, the statement counts its rows.", c)
 	}
@@ -269,6 +273,7 @@ func (h held) average() string {
 }
 
 var (
+	running   = compile(`\b(?:running (?:total|sum|count|balance)|cumulative)\b`)
 	notMean   = compile(`\b(?:total|sum|combined|median)\b`)
 	averaging = compile(`AVG|MEAN|MEDIAN|PERCENTILE`)
 	ofParts   = compile(`per | each |over `)

@@ -400,6 +400,20 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"the last month of each", "orders last month per customer",
 			"SELECT customer_id, min(ordered_at) FROM orders WHERE ordered_at >= '2024-05-01' AND ordered_at < '2024-06-01' " +
 				"GROUP BY customer_id", ""},
+		{"a sum of each month", "running total of the orders per month",
+			"SELECT strftime('%Y-%m', ordered_at) AS m, sum(total) FROM orders GROUP BY m", "average"},
+		{"a running sum", "running total of the orders per month",
+			"SELECT strftime('%Y-%m', ordered_at) AS m, sum(sum(total)) OVER (ORDER BY strftime('%Y-%m', ordered_at)) " +
+				"FROM orders GROUP BY m", ""},
+		{"what runs", "running costs per month",
+			"SELECT strftime('%Y-%m', ordered_at) AS m, sum(total) FROM orders GROUP BY m", ""},
+		{"inclusive", "products between 40 and 500", "SELECT name FROM products WHERE price >= 40 AND price <= 500", ""},
+		{"a bound left out", "products between 40 and 500",
+			"SELECT name FROM products WHERE price > 40 AND price <= 500", "bound"},
+		{"the other bound left out", "products between 40 and 500",
+			"SELECT name FROM products WHERE price >= 40 AND price < 500", "bound"},
+		{"bounds that leave out no row", "products between 30 and 600",
+			"SELECT name FROM products WHERE price > 30 AND price < 600", ""},
 		{"a mean for a median", "median price of the products", "SELECT avg(price) FROM products", "average"},
 
 		// Values that begin like a denial.
