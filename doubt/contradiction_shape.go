@@ -32,6 +32,7 @@ func (h held) group() string {
 	}
 	o := h.Outline
 	grouped := len(o.GroupBy) > 0 || h.Statement.Uses("PARTITION") || h.Statement.Uses("GROUP") || len(o.SetOps) > 0
+	grouped = grouped && !(h.asks(bestOfEach) && h.single && limitOf(h.selects[0]) == 1)
 	m := eachOf.FindStringSubmatch(text)
 	if m == nil {
 		m = h.byName(text)
@@ -67,6 +68,9 @@ func (h held) unitOf(noun string) bool {
 		return strings.Contains(name, "per_"+first) || strings.Contains(name, first+"ly")
 	})
 }
+
+// bestOfEach finds one thing of each group: the best-selling product of each category.
+var bestOfEach = compile(`<utmost>\b.* (?:of|for|in) each\b`)
 
 // yesOrNo finds questions that a yes or a no answers for all.
 var yesOrNo = compile(`^(?:is|are|was|were|do|does|did|has|have|can)\b`)

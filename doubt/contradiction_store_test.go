@@ -405,6 +405,14 @@ func TestContradictionsOfAStore(t *testing.T) {
 		{"a running sum", "running total of the orders per month",
 			"SELECT strftime('%Y-%m', ordered_at) AS m, sum(sum(total)) OVER (ORDER BY strftime('%Y-%m', ordered_at)) " +
 				"FROM orders GROUP BY m", ""},
+		{"one for all", "best-selling product of each customer",
+			"SELECT o.customer_id, i.product_id FROM orders o JOIN order_items i ON i.order_id = o.id " +
+				"GROUP BY o.customer_id, i.product_id ORDER BY sum(i.quantity) DESC LIMIT 1", "group"},
+		{"the one of a total of each", "Which customer has the highest total?",
+			"SELECT customer_id FROM orders GROUP BY customer_id ORDER BY sum(total) DESC LIMIT 1", ""},
+		{"one of each in order", "best-selling products of each customer",
+			"SELECT o.customer_id, i.product_id FROM orders o JOIN order_items i ON i.order_id = o.id " +
+				"GROUP BY o.customer_id, i.product_id ORDER BY sum(i.quantity) DESC LIMIT 20", ""},
 		{"what runs", "running costs per month",
 			"SELECT strftime('%Y-%m', ordered_at) AS m, sum(total) FROM orders GROUP BY m", ""},
 		{"inclusive", "products between 40 and 500", "SELECT name FROM products WHERE price >= 40 AND price <= 500", ""},
