@@ -19,19 +19,18 @@ import (
 // TokenLimitTuner learns which parameters a model rejects and how many tokens it needs to reason.
 //
 //   - The first call goes alone; concurrent calls wait for its reply, up to 30 s. If it fails because of a wrong key,
-//     model or address (status 401 to 404, 407), or an account without money, the other calls on its
-//     [BudgetTracker] fail too, without being sent.
+//     model or address (status 401 to 404, 407), or an account without money, the other calls on its [BudgetTracker]
+//     fail too, without being sent.
 //   - If a filter rejects a prompt before the model's first reply on a BudgetTracker, further calls on it fail too.
 //     So do calls with a prompt at least half as long as a prompt that did not fit (ClassContextTooLong).
 //   - If the model rejects a parameter ([Error.Parameter]), the call is repeated without it, and later calls omit it.
 //   - A reply may reach the token limit because reasoning used it up, or stop in the middle of the text. Then the
 //     call is repeated with twice MaxTokens, four times MaxTokens, and then Room. A text that itself fills its limit
-//     never gets Room, and later calls have the MaxTokens that they ask for. If the model rejects a raised MaxTokens,
-//     half of it is sent, but not less than the caller's.
+//     never gets Room, and later calls keep their MaxTokens. If the model rejects a raised MaxTokens, half of it is
+//     sent, but not less than the caller's.
 //
-// Each repetition is charged and is an event of the trace: "more-room" or "parameter-refused". The latter is a
-// warning too if the parameter is omitted. A TokenLimitTuner is for one model. Put it outside [Retry] and inside the
-// BudgetTracker's middleware. The zero TokenLimitTuner is the default. Safe for concurrent use.
+// Each repetition is charged and is an event of the trace: "more-room", or "parameter-refused", which is a warning too.
+// Use one for each model, outside [Retry] and inside the BudgetTracker's middleware. Safe for concurrent use.
 type TokenLimitTuner struct {
 	Room int // most tokens of a repeated call, reasoning included; 0 means 32,768
 

@@ -189,7 +189,7 @@ CREATE POLICY p ON notes USING (team IN (SELECT id FROM teams WHERE who = curren
 	}
 }
 
-// TestRowsSampled: a sample of a table with a rule is of its first own rows, since TABLESAMPLE would take other rows too.
+// TestRowsSampled: a sample of a table with a rule is of its first own rows, since TABLESAMPLE takes others too.
 func TestRowsSampled(t *testing.T) {
 	d := engine("", "reader").Open(t, `CREATE TABLE orders(id INTEGER PRIMARY KEY, tenant_id INTEGER);
 INSERT INTO orders SELECT i, 1 + i % 2 FROM generate_series(1, 6000) AS i;

@@ -161,7 +161,8 @@ func TestWeeks(t *testing.T) {
 	for _, tt := range []struct{ why, format, want string }{
 		{"weeks", "%Y-%W", "2024-03-18"}, {"months", "%Y-%m", "2024-12-01"},
 	} {
-		s := sqlite.Dialect{}.Language().Text.Parse("SELECT strftime('" + tt.format + "', d) AS w, count(*) AS n FROM t GROUP BY 1")
+		s := sqlite.Dialect{}.Language().Text.Parse(
+			"SELECT strftime('" + tt.format + "', d) AS w, count(*) AS n FROM t GROUP BY 1")
 		at := series(table, outlined(s, columns))[0].At
 		if got := time.Unix(int64(at[2]), 0).UTC().Format(time.DateOnly); got != tt.want {
 			t.Errorf("%s: the last one is at %s, want %s", tt.why, got, tt.want)
@@ -386,8 +387,9 @@ func TestUnits(t *testing.T) {
 	}{
 		{"a count and a sum", "SELECT status, COUNT(*) AS orders, SUM(total) AS revenue FROM orders GROUP BY status",
 			[][]any{{"a", int64(5), 7.5}, {"b", int64(9), 6.5}, {"c", int64(7), 9.5}}, 2, []string{"b", "c", "a"}},
-		{"a count and a percentage", "SELECT country, COUNT(*) AS orders, ROUND(100.0 * SUM(paid) / COUNT(*), 1) AS paid_pct " +
-			"FROM orders GROUP BY country",
+		{"a count and a percentage",
+			"SELECT country, COUNT(*) AS orders, ROUND(100.0 * SUM(paid) / COUNT(*), 1) AS paid_pct " +
+				"FROM orders GROUP BY country",
 			[][]any{{"a", int64(5), 7.5}, {"b", int64(9), 6.5}, {"c", int64(7), 9.5}}, 2, []string{"b", "c", "a"}},
 		{"two sums of money", "SELECT status, SUM(price) AS revenue, SUM(cost) AS spent FROM orders GROUP BY status",
 			[][]any{{"a", 5.5, 7.5}, {"b", 9.5, 6.5}, {"c", 7.5, 9.5}}, 1, []string{"c", "b", "a"}},
