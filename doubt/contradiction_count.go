@@ -24,7 +24,7 @@ func (h held) counted() string {
 		return h.addsUp(nouns[0])
 	}
 	of := slices.IndexFunc(h.Schema.Tables, func(t schema.Table) bool { return nouns[0] == nounOf(t.Name) })
-	if slices.ContainsFunc(h.tables, func(t *schema.Table) bool { return slices.Contains(nouns[1:], nounOf(t.Name)) }) {
+	if h.anyTable(func(t *schema.Table) bool { return slices.Contains(nouns[1:], nounOf(t.Name)) }) {
 		return "" // customer orders
 	}
 	for _, i := range h.places("COUNT", "(") {

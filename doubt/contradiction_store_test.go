@@ -345,6 +345,8 @@ func TestContradictionsOfAStore(t *testing.T) {
 			"SELECT id FROM orders WHERE ordered_at >= date('now', '-90 days')", ""},
 		{"days of weeks", "orders of the last 2 weeks",
 			"SELECT id FROM orders WHERE ordered_at > date('now', '-14 days')", ""},
+		{"a month of days", "orders of the last 30 days",
+			"SELECT id FROM orders WHERE ordered_at >= date('now', '-1 month')", ""},
 		{"days with today", "orders of the last 7 days",
 			"SELECT id FROM orders WHERE ordered_at >= date('now', '-6 days')", ""},
 		{"days between", "orders of the last 30 days",

@@ -357,7 +357,7 @@ func (h held) period() string {
 	rolling := m[1] == "past" || h.asks(theLast)
 	if ofToday.MatchString(h.upper) {
 		switch n := numberOf(m[2]); {
-		case n > 1 && !h.counts(float64(n)):
+		case n > 1 && !h.counts(float64(n)) && !h.writes(strconv.Itoa(n/30)+" MONTH"): // of days
 			return lack(m[0])
 		case m[2] == "" && strings.HasPrefix(steps[m[1]+m[4]], "-") && !goesBack.MatchString(h.upper):
 			return differ(m[0], "does not go back from today")
