@@ -245,7 +245,8 @@ func TestRepairOfPrompter(t *testing.T) {
 	}
 }
 
-// TestComplaintIsCheap: a model can write a name of any length.
+// TestComplaintIsCheap: a model can write a name of any length. One of 60,000 letters takes no more than a few times what
+// one takes that is as long as the columns are.
 func TestComplaintIsCheap(t *testing.T) {
 	var script strings.Builder
 	for i := range 100 {
@@ -255,17 +256,20 @@ func TestComplaintIsCheap(t *testing.T) {
 		}
 		script.WriteString(");")
 	}
-	best, got := time.Hour, "" // a busy machine may let one run wait
-	for again := 0; best > 5*time.Second && again < 3; again++ {
-		start := time.Now()
-		got = complaint(t, script.String(), "SELECT "+strings.Repeat("column", 10_000)+" FROM t1", false)
-		best = min(best, time.Since(start))
+	took := func(words int) time.Duration {
+		best := time.Hour // a busy machine may let one run wait
+		for range 3 {
+			start := time.Now()
+			got := complaint(t, script.String(), "SELECT "+strings.Repeat("column", words)+" FROM t1", false)
+			best = min(best, time.Since(start))
+			if len(got) > 1000 {
+				t.Errorf("a complaint of %d bytes", len(got))
+			}
+		}
+		return best
 	}
-	if best > 5*time.Second {
-		t.Errorf("took %v", best)
-	}
-	if len(got) > 1000 {
-		t.Errorf("a complaint of %d bytes", len(got))
+	if usual, long := took(15), took(10_000); long > 10*usual {
+		t.Errorf("a long name took %v, a usual one %v", long, usual)
 	}
 }
 
