@@ -245,8 +245,8 @@ func TestRepairOfPrompter(t *testing.T) {
 	}
 }
 
-// TestComplaintIsCheap: a model can write a name of any length. One of 60,000 letters takes no more than a few times what
-// one takes that is as long as the columns are.
+// TestComplaintIsCheap: a model can write a name of any length. One of 60,000 letters takes at most a few times what
+// one as long as the columns takes.
 func TestComplaintIsCheap(t *testing.T) {
 	var script strings.Builder
 	for i := range 100 {
