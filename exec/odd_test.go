@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/exectest"
 	"github.com/texttosql/texttosql/exec/sqlite"
 	"github.com/texttosql/texttosql/internal/checks"
 	"github.com/texttosql/texttosql/internal/testutil"
@@ -213,6 +214,32 @@ func TestCaution(t *testing.T) {
 	}
 }
 
+// TestOddWithoutALook: a query that does not end in time shows nothing, so a busy server adds no finding.
+func TestOddWithoutALook(t *testing.T) {
+	pool, _ := open(t, store, exec.Config{})
+	for _, tt := range []struct {
+		why, fails string // the beginning of the queries that reach their limit
+		want       int
+	}{
+		{"each query ends", "none", 1},
+		{"no query ends", "SELECT 1 FROM", 0},
+		{"that about one of the tables does not end", `SELECT 1 FROM "items"`, 0},
+	} {
+		dialect := exectest.Change(sqlite.Dialect{}, exectest.Changes{
+			Run: func(_ context.Context, s *exec.Statement, _ exec.Bounds, run func() (*exec.Rows, error)) (*exec.Rows, error) {
+				if strings.HasPrefix(s.SQL(), tt.fails) {
+					return nil, &exec.LimitError{Limit: "time", Max: "1s"}
+				}
+				return run()
+			}})
+		db := testutil.Value(exec.New(pool, dialect, exec.Config{}))(t)
+		checked := testutil.Value(db.Examine(t.Context(), "SELECT count(*) FROM orders, items", exec.DefaultChecks()...))(t)
+		if len(checked.Findings) != tt.want || checked.Table == nil {
+			t.Errorf("%s: %v", tt.why, checked.Findings)
+		}
+	}
+}
+
 // billed is SQLite as if each statement were billed by what it reads.
 type billed struct{ sqlite.Dialect }
 
@@ -229,6 +256,7 @@ func TestBilledStatements(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT cents / 1000 FROM orders",                    // division
 		"SELECT id FROM orders ORDER BY amount DESC LIMIT 1", // a tie
+		"SELECT count(*) FROM orders, items",                 // unjoined
 	} {
 		checked := testutil.Value(db.Examine(t.Context(), sql, append(exec.DefaultChecks(), exec.ResultWarnings{})...))(t)
 		if len(checked.Findings) > 0 || checked.Table == nil {
