@@ -92,7 +92,7 @@ type answering struct {
 	*Engine
 	q      asking
 	env    *strategy.Env
-	shown  *schema.Schema // with the profiles that contradictions and stored texts are found by
+	shown  *schema.Schema // with profiles of the tables that the answer reads, as profiled
 	task   strategy.Task
 	people []knowledge.VerifiedQuery // statements that people found right
 	out    *strategy.Outcome         // the outcome of the strategy; before it runs the known answer, nil: none
@@ -100,7 +100,7 @@ type answering struct {
 	level  vote.Level                // of a known answer; "": by its vote
 	// a row behind the limit of the answer is equal in the order to the last one before it
 	tied    bool
-	silent  bool               // the rows are not in the order that a reader expects: nothing is said of them
+	silent  bool               // the rows are not in the order that a reader expects, and have no headline
 	account *llm.BudgetTracker // of all model calls for the question
 	res     *Result
 }
@@ -307,8 +307,7 @@ func rowsOf(ctx context.Context, runner *exec.Runner, statement *sqltext.Stateme
 // billed, nobody looked for a row behind the limit that is equal to the only one or two.
 func (a *answering) found(ctx context.Context) string {
 	l, n := a.db.Language(), len(a.res.Rows.Rows)
-	statement := l.Text.Parse(a.res.SQL)
-	if a.silent || l.BillsScans && statement.Outline().Limit && (n == 1 || n == 2) {
+	if a.silent || l.BillsScans && l.Text.Parse(a.res.SQL).Outline().Limit && (n == 1 || n == 2) {
 		return ""
 	}
 	if a.headline && !a.tied { // a model would name a winner
@@ -325,7 +324,7 @@ func (a *answering) found(ctx context.Context) string {
 		now = a.clock()
 	}
 	ends := func(table, column string) (least, most any, values int64) {
-		if t, known := a.profiled(ctx, statement).Lookup("", table); known {
+		if t, known := a.shown.Lookup("", table); known {
 			if c, known := t.Column(column); known && c.Profile != nil && c.Profile.Complete {
 				return c.Profile.Min, c.Profile.Max, c.Profile.Sampled - c.Profile.Nulls
 			}
