@@ -22,7 +22,7 @@ func TestAsks(t *testing.T) {
 		{"Which singers have the least songs?", "ranking", true, "least is not"},
 		{"What is the average age per country?", "groups", false, "per"},
 		{"Show the number of orders by status", "groups", false, "a number by something"},
-		{"Count the pets that are raised by students", "value", false, "who does it is no group"},
+		{"Count the pets that are raised by students", "value", false, "who does it is not a group"},
 		{"List each singer", "list", false, "each without a number"},
 		{"What is the average age of each singer?", "groups", false, "each with one"},
 		{"List the customers and how many orders they have", "groups", false, "a number beside things"},

@@ -265,8 +265,8 @@ func isAboutNames(err error) bool {
 	return errors.As(err, &invalid) && invalid.Fault == "schema"
 }
 
-// classify gives an error of a statement its type. After one that is none of the statement's the connection is not used
-// again: its driver may take it for whole.
+// classify gives an error of a statement its type. After an error that the statement did not cause the connection is
+// not used again: its driver may take it for whole.
 func (h *held) classify(err error) error {
 	if err == nil {
 		return nil

@@ -112,8 +112,8 @@ func (o *suspicion) tied(t *result.Table, s sqlshape.Select, keys []int, n int) 
 	return equal(keys) && !equal(shown)
 }
 
-// orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are none of them,
-// which stand behind the items. A star hides the places.
+// orderKeys returns the places of the order's terms among the items of a SELECT, and the terms that are not among them,
+// which stand after the items. A star hides the places.
 func orderKeys(s sqlshape.Select) (keys []int, added []string) {
 	if len(s.Items) == 0 || slices.ContainsFunc(s.Items, func(i sqlshape.SelectItem) bool { return i.Star }) &&
 		len(s.Items) > 1 {

@@ -12,8 +12,8 @@ import (
 // profilesFormat is another one where profiles are taken or cut in another way.
 const profilesFormat = "1"
 
-// keptKey is the key of a table in Config.Profiles; "": its profile is not kept. Rows that a scope sees are none of
-// another program.
+// keptKey is the key of a table in Config.Profiles; "": its profile is not kept. Another program must not read
+// rows of a scope.
 func (db *DB) keptKey(t schema.Table) string {
 	if db.profiles == nil || db.scope != nil {
 		return ""

@@ -336,8 +336,8 @@ func (late) Run(ctx context.Context, _ *exec.Statement, _ exec.Bounds) (*exec.Ro
 	return nil, locked(ctx)
 }
 
-// TestBusyUntilTheTimeout: a lock that was there when the time was over is none of
-// the statement's limits.
+// TestBusyUntilTheTimeout: a lock that was there when the time was over is not
+// a limit of the statement.
 func TestBusyUntilTheTimeout(t *testing.T) {
 	pool, _ := open(t, "CREATE TABLE t(a)", exec.Config{})
 	for _, catalog := range []bool{false, true} {

@@ -145,7 +145,7 @@ func (k *checker) table(i int) {
 		if err != nil {
 			k.fault(faultKey, t.Name, "%s: %v", columns, err).Columns = key
 		} else if rows != distinct {
-			f := k.fault(faultKey, t.Name, "%s is no key: %d rows, %d different values", columns, rows, distinct)
+			f := k.fault(faultKey, t.Name, "%s is not a key: %d rows, %d different values", columns, rows, distinct)
 			f.Columns, f.Rows, f.Distinct = key, rows, distinct
 		}
 	}
@@ -239,7 +239,7 @@ func (k *checker) relationship(r *Relationship) {
 		if err != nil {
 			k.fault(faultRelationship, r.label(), "%v", err)
 		} else if rows != distinct {
-			f := k.fault(faultRelationship, r.label(), "%s of %s is no key: %d rows, %d different values%s",
+			f := k.fault(faultRelationship, r.label(), "%s of %s is not a key: %d rows, %d different values%s",
 				strings.Join(r.columns(1), ", "), r.To, rows, distinct, k.alone(from, to, r))
 			f.Rows, f.Distinct = rows, distinct
 		}

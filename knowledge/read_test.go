@@ -15,7 +15,7 @@ import (
 	"github.com/texttosql/texttosql/knowledge/wren"
 )
 
-// forms are the readers, each with a file that it reads, a part of it that is no list or text, and its path.
+// forms are the readers, each with a file that it reads, a part of it that is not a list or a text, and its path.
 var forms = map[string]struct {
 	read              func(io.Reader) (knowledge.Model, error)
 	sound, odd, where string

@@ -201,11 +201,11 @@ func liveFigures(t *testing.T, set liveSet, about ...string) string {
 }
 
 // played repeats a run of the draw from what was recorded: a line for each question, and the last one about all. The
-// slowest statement takes 6 s on an idle machine. The default limit of 3 s would make figures depend on the load.
+// slowest statement takes 6 s on an idle machine. With the default limit of 3 s, figures would depend on the load.
 func played(t *testing.T, args ...string) (lines []map[string]any, last map[string]any) {
 	t.Helper()
-	args = append([]string{"run", "--model", "replay:testdata/live/coder-1.5b", "--draw", "60", "--json", "--timeout", "2m"},
-		args...)
+	args = append([]string{"run", "--model", "replay:testdata/live/coder-1.5b", "--draw", "60", "--json",
+		"--timeout", "2m"}, args...)
 	out, notes := measured(t, nil, args...)
 	lines = objects(t, out)
 	lines, last = lines[:len(lines)-1], lines[len(lines)-1]

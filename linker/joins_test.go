@@ -168,7 +168,7 @@ func TestJoinsSuperhero(t *testing.T) {
 			`{"joins": [{"left_column": "id", "right_column": "skin_colour_id", "confidence": 0.74}, {"left_column": "id", "right_column": "id", "confidence": 1}]}`, 1,
 			skin + " 0.74 model; asks; j1 " + skin + " (confidence: 0.74); j2 " + eye + " (confidence: 0.00); j3 " + hair +
 				" (confidence: 0.00)",
-			"not sure enough; a join that is no key is none of the alternatives"},
+			"not sure enough; a join that is not a key is not an alternative"},
 		{"What is the colour of Apocalypse?", nil,
 			`{"joins": [{"left_column": "superhero.skin_colour_id", "right_column": "colour.id", "confidence": 0.75}]}`, 1,
 			skin + " 0.75 model", "sure enough, and the wrong way round"},

@@ -68,7 +68,7 @@ func TestSpans(t *testing.T) {
 		{"nothing", "how many orders are there?", nil, "no value in it"},
 		{"empty", "", nil, ""},
 		{"only quotes", `"" '' ""`, nil, "quotes around nothing"},
-		{"brackets", "customers (Norway)", []string{"Norway"}, "marks around a word are none of it"},
+		{"brackets", "customers (Norway)", []string{"Norway"}, "marks around a word are not part of it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

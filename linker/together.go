@@ -52,7 +52,7 @@ func (j *judge[T]) askTogether(ctx context.Context, list []*judged) error {
 	calls := 0
 	once := llm.Wrap(j.model, func(ctx context.Context, req llm.Request) (llm.Response, error) {
 		if calls++; calls > 1 { // one call for each table follows
-			return llm.Response{}, &llm.ReplyError{Purpose: req.Purpose, Problem: "it is no list of tables"}
+			return llm.Response{}, &llm.ReplyError{Purpose: req.Purpose, Problem: "it is not a list of tables"}
 		}
 		resp, err := j.model.Complete(ctx, req)
 		if list := strings.Trim(resp.Text, "`json \n"); strings.HasPrefix(list, "[") && json.Valid([]byte(list)) {

@@ -183,7 +183,7 @@ func (l *Lesson) valid() error {
 		return lacks(l.From == "" || l.Text == "" && l.SQL == "", `"from", and "text" or "sql"`)
 	case guideLesson:
 		if l.Scope != "" && l.Scope != scopeAll && l.Scope != scopeTables && l.Scope != scopeSQL {
-			return fmt.Errorf("the scope %q is none of %s, %s and %s", l.Scope, scopeAll, scopeTables, scopeSQL)
+			return fmt.Errorf("the scope %q is not %s, %s or %s", l.Scope, scopeAll, scopeTables, scopeSQL)
 		}
 		return lacks(l.Text == "", `"text"`)
 	}

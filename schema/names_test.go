@@ -23,7 +23,7 @@ func TestQuoteName(t *testing.T) {
 		{"keyword in any case", "Order", `"Order"`},
 		{"short keyword", "to", `"to"`},
 		{"longest keyword", "current_timestamp", `"current_timestamp"`},
-		{"one letter is no keyword", "a", "a"},
+		{"one letter is not a keyword", "a", "a"},
 		{"type names are no keywords", "text", "text"},
 		{"other scripts", "pаssword", `"pаssword"`},
 		{"dollar", "a$b", `"a$b"`},

@@ -368,7 +368,7 @@ func TestCorrectionJSON(t *testing.T) {
 			"column 'people' city.population"},
 		{"natural", `{"type":"natural_language","correction":"only\n2020"}`, "natural only 2020"},
 		{"a filter", `{"type":"filter","correction":"only 2020"}`, "natural only 2020"},
-		{"unknown kind", `{"type":"other","correction":"x"}`, "!none of table, join"},
+		{"unknown kind", `{"type":"other","correction":"x"}`, "!not table, join"},
 		{"unknown table", `{"type":"table","selected_table":"oders"}`, "!no table oders; did you mean orders?"},
 		{"no table", `{"type":"table"}`, "!names no table"},
 		{"an empty table", `{"type":"table","selected_table":""}`, "!no table"},

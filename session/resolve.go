@@ -75,7 +75,7 @@ func (c Correction) Resolve(s *schema.Schema) (Correction, error) {
 			err = invalid("it is empty: write the correction after no:")
 		}
 	default:
-		err = invalid("its kind %.40q is none of table, join, column, filter, logic and natural_language", c.Kind)
+		err = invalid("its kind %.40q is not table, join, column, filter, logic or natural_language", c.Kind)
 	}
 	if err != nil {
 		return Correction{}, err

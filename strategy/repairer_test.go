@@ -245,8 +245,8 @@ func TestRepairOfPrompter(t *testing.T) {
 	}
 }
 
-// TestComplaintIsCheap: a model can write a name of any length. A long one takes at most a few times what one as long as
-// the columns takes.
+// TestComplaintIsCheap: a model can write a name of any length. A long one takes at most a few times what one as long
+// as the columns takes.
 func TestComplaintIsCheap(t *testing.T) {
 	var script strings.Builder
 	for i := range 100 {

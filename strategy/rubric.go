@@ -150,7 +150,7 @@ func (r Rubric) ask(ctx context.Context, env *Env, in JudgeInput, call, first in
 		Schema: rubricSchema(n),
 	}, func(reply rubricReply) error {
 		if reply.choice(n) < 0 {
-			return fmt.Errorf("selected_option is none of the letters A to %c", 'A'+n-1)
+			return fmt.Errorf("selected_option is not a letter from A to %c", 'A'+n-1)
 		}
 		return nil
 	})

@@ -81,7 +81,7 @@ func TestRubricStartsAnywhere(t *testing.T) {
 func TestRubricReplies(t *testing.T) {
 	good := `{"selected_option": "A", "confidence": 0.75, "reasoning": "It fits.", "evaluations": {"A": "right", "Option B": "no", "Z": "?"}}`
 	unknown := strategy.VerdictCall{First: 1, Choice: -1,
-		Problem: "llm: judge: selected_option is none of the letters A to B"}
+		Problem: "llm: judge: selected_option is not a letter from A to B"}
 	tests := []struct {
 		reply llmtest.Reply
 		want  strategy.VerdictCall

@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 			"planvote: Feedback.Samples is 20000; want 0 (the default) to 10000",
 			"planvote: Feedback.CorrectionSamples is -1; want 0 (the default) to 10000",
 			"planvote: Feedback.Temperature is +Inf; want 0 (the default) or more",
-		}, "a negative number of corrections is none of them"},
+		}, "a negative number of corrections is not allowed"},
 		{"maker", maker.Strategy{Samples: 20_000, FallbackCalls: 20_000, Temperature: nan}, []string{
 			"maker: Strategy.Samples is 20000; want 0 (the default) to 10000",
 			"maker: Strategy.FallbackCalls is 20000; want 0 (the default) to 10000",

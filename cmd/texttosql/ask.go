@@ -156,7 +156,7 @@ func (a *ask) asked(p *program, e *setup.Engine, question string) (*texttosql.Re
 			id = asked.Options[n-1].ID
 		}
 		if _, known := asked.Option(id); !known {
-			cli.Say(p.err, "%s is none of them.\n", id)
+			cli.Say(p.err, "%s is not one of them.\n", id)
 			continue
 		}
 		before := r

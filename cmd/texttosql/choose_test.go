@@ -20,7 +20,7 @@ func TestReadings(t *testing.T) {
 	}{
 		{"both are told", "", nil, exitUnsure, "Number of customers (2 of 4 samples)\n     40\n",
 			"Choose one of the options"},
-		{"one is chosen", "7\n2\n", []string{"-i"}, exitAnswer, "SELECT count(*)", "7 is none of them"},
+		{"one is chosen", "7\n2\n", []string{"-i"}, exitAnswer, "SELECT count(*)", "7 is not one of them"},
 		{"nobody chooses", "", []string{"-i"}, exitUnsure, "", "Which one is meant?"},
 		{"the first is taken", "", []string{"--ask-below", "0"}, exitAnswer, "SELECT count(*)", ""},
 	} {

@@ -117,7 +117,7 @@ func TestNoDatabase(t *testing.T) {
 		{"a file named like a password", file(t, "passwd", strings.Repeat("x:0", 99)), exitUsage,
 			"passwd cannot be opened: is no SQLite"},
 		{"a folder", folder, exitUsage, "is a folder"},
-		{"a file that is none of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitUsage,
+		{"a file that is not a database of SQLite", file(t, "x.db", "not a database, "+strings.Repeat("0", 200)), exitUsage,
 			"is no SQLite database"},
 		{"no server of PostgreSQL", "postgres://u:" + secret + "@127.0.0.1:1/d", exitError,
 			"database 127.0.0.1:1/d: no server: connect: connection refused"},

@@ -27,8 +27,8 @@ func TestKnowledgeCheck(t *testing.T) {
 		code           int
 	}{
 		{"all of it holds", sound, "", nil, exitAnswer},
-		{"a key and a metric", faulty, "key customers: country is no key: 40 rows,", nil, exitError},
-		{"as JSON", faulty, `{"kind":"key","name":"customers","detail":"country is no key`, []string{"--json"}, exitError},
+		{"a key and a metric", faulty, "key customers: country is not a key: 40 rows,", nil, exitError},
+		{"as JSON", faulty, `{"kind":"key","name":"customers","detail":"country is not a key`, []string{"--json"}, exitError},
 		{"YAML", "tables:\n- name: customers\n  keys: [[id]]\n", "", nil, exitAnswer},
 		{"a key that the form does not have", `{"metric": []}`, "", nil, exitUsage},
 		{"no file of the format", sound, "", []string{"--format", "dbt"}, exitUsage},

@@ -34,7 +34,7 @@ func TestACME(t *testing.T) {
 	err := run(t.Context(), []string{"-db", filepath.Join(data, "db", "acme.sqlite"), "-dbt",
 		filepath.Join(data, "dbt", "acme", "semantic_manifest.json"),
 		"-metrics", "loss_payment_amount", "-by", "claim.company_claim_number"}, &out)
-	for _, want := range []string{"agreement_identifier is no key: 4 rows, 2 different values",
+	for _, want := range []string{"agreement_identifier is not a key: 4 rows, 2 different values",
 		"12312701 |               1,200"} {
 		if err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q: %v\n%s", want, err, out.String())

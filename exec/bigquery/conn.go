@@ -138,7 +138,7 @@ func (g *guarded) dryRun(ctx context.Context, s *exec.Statement) (*bigquery.Quer
 	dry, err := g.service.dryRun(ctx, s.SQL(), s.Args)
 	most := g.service.config.MaxBytesBilled
 	switch {
-	case err != nil && len(s.Args) > 0: // a value that is none of the column's type
+	case err != nil && len(s.Args) > 0: // a value that is not of the column's type
 		return nil, g.classify(err, "run")
 	case err != nil:
 		return nil, g.classify(err, "compile")

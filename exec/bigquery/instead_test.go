@@ -39,7 +39,7 @@ func TestInstead(t *testing.T) {
 		{"a part that a function lacks", "TIMESTAMP_ADD does not support the MONTH date part at [1:8]",
 			"[1:8]: write DATE_ADD(DATE(t), INTERVAL 1 MONTH)"},
 		{"a column may have any name", "Unrecognized name: version at [1:8]", "version at [1:8]"},
-		{"a sequence that is none of numbers", "Syntax error: Illegal escape sequence: \\d at [1:8]", "\\d at [1:8]"},
+		{"a sequence that is not numeric", "Syntax error: Illegal escape sequence: \\d at [1:8]", "\\d at [1:8]"},
 	} {
 		said = test.said
 		if _, err := db.Query(t.Context(), "SELECT a FROM t"); err == nil || !strings.HasSuffix(err.Error(), test.want) {

@@ -68,7 +68,7 @@ func (h *held) look(ctx context.Context, unwrap func(any) any) error {
 		case *duckdb.Conn:
 			foreign = "the handle was opened by the driver itself, so it may write, read files and change its settings"
 		default:
-			foreign = fmt.Sprintf("the driver connection %T is none of this package", dc)
+			foreign = fmt.Sprintf("the driver connection %T is not of this package", dc)
 		}
 		return nil
 	})

@@ -127,7 +127,7 @@ func TestSampleRows(t *testing.T) {
 		for fails := 1; fails <= len(tt.s.asked); fails++ {
 			s := stored{low: tt.s.low, high: tt.s.high, rows: tt.s.rows, fails: fails}
 			got, err := guard.SampleRows(t.Context(), s.run, tt.t, tt.o)
-			keys := strings.Contains(s.asked[fails-1], "(SELECT min(") // whose failure means that there is no key
+			keys := strings.Contains(s.asked[fails-1], "(SELECT min(") // whose failure means that the table has no key
 			if keys != (err == nil) || err != nil && (!errors.Is(err, errStored) || got.Rows != nil || len(s.asked) != fails) {
 				t.Errorf("%s: statement %d fails: %v, %v after %d", tt.reason, fails, got, err, len(s.asked))
 			}

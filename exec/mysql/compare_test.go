@@ -51,7 +51,7 @@ var comparedValues = []any{0, 0.0, math.Copysign(0, -1), false, true, "", "abc",
 	"+1", 1.5, "1.50", 1.00004, 2.4, "1.5e-9", "1e0", 1000000.0, "-0", math.Inf(1), math.NaN(), 2020, "2020", 70,
 	"2020-01-01", "2020-01-01 12:00:00", "2020-02-31", "12:00:00", "0000-00-00", []byte("abc"), []byte("1"), []byte{}}
 
-// literal writes a value for a column of a kind; "" where it is none of the kind.
+// literal writes a value for a column of a kind; "" where the kind has no such value.
 func literal(kind string, value any) string {
 	text := fmt.Sprint(value)
 	if f, ok := value.(float64); ok {
@@ -78,7 +78,7 @@ func literal(kind string, value any) string {
 	return ""
 }
 
-// TestCompared: columns of every type, with an index, and values of every kind. A value that is none of the kind of the
+// TestCompared: columns of every type, with an index, and values of every kind. A value that is not of the kind of the
 // column gives no row, and any other the rows that its literal gives.
 func TestCompared(t *testing.T) {
 	if race.Enabled {

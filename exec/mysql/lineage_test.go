@@ -32,7 +32,7 @@ INSERT INTO past SELECT * FROM sales;
 		{"one over it with the rights of another user", "v_boss", "sales", "", views},
 		{"a table of the engine MERGE", "m_sales", "sales", "", others},
 		{"a view over it", "v_m", "sales", "m_sales", others},
-		{"a partitioned table and none of its own", "parts", "sales", "",
+		{"a partitioned table without columns of its own", "parts", "sales", "",
 			"own,own own,all own,refused | all,own all,all all,refused | refused,own refused,all refused,refused"},
 		{"a table of system versions", "past", "sales", "",
 			"own,own own,all own,refused | all,own all,all all,refused | refused,own refused,all refused,refused"},

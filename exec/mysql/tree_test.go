@@ -72,7 +72,7 @@ func TestTree(t *testing.T) {
 		{"SELECT sleep(1)", "function", "not allowed here"},
 		{"SELECT `sleep`(1)", "function", "nor in quotes"},
 		{"SELECT SLEEP (1)", "function", "nor with a blank"},
-		{"SELECT shop.lower('a')", "function", "a function of the database is none of the list"},
+		{"SELECT shop.lower('a')", "function", "a function of the database is not in the list"},
 		{"SELECT mine(1), shop.mine(2)", "", "allowed by the policy"},
 		{"SELECT other.mine(1)", "function", "of another database"},
 		{"SELECT insert('abc', 1, 1, 'x')", "function", "the parser cannot tell it from insert_func, which the database has"},

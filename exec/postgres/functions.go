@@ -120,7 +120,7 @@ func (r *reading) readFunctions() {
 					o.takes = append(o.takes, id)
 				}
 			}
-			if !row.is(5) { // the engine has none of its own
+			if !row.is(5) { // no operator of the engine has this name
 				o.takes = append(o.takes, 0)
 			}
 			r.operators[symbol] = o

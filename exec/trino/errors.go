@@ -96,7 +96,7 @@ func classify(err error) error {
 	return clusterError{e.ErrorName, err}
 }
 
-// clusterError is an error of the server that is none of the statement's.
+// clusterError is a server error that the statement did not cause.
 type clusterError struct {
 	name string
 	err  error

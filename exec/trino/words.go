@@ -134,7 +134,7 @@ func (w *speller) token(i int, bound bool) error {
 		}
 	case sqltext.Operator:
 		if strings.Trim(t.Text, operators) != "" {
-			why = "a character that is none of SQL"
+			why = "a character that SQL does not have"
 		}
 	case sqltext.Unterminated:
 		why = "a string, name or comment has no end"

@@ -140,7 +140,7 @@ func (r *reader) table(m *semanticModel) {
 		if e.isKey() {
 			t.Keys = append(t.Keys, []string{e.column()})
 		} else if e.Type == "natural" {
-			r.out.Lost = append(r.out.Lost, fmt.Sprintf("table %s: the natural entity %s is no key", m.Name, e.Name))
+			r.out.Lost = append(r.out.Lost, fmt.Sprintf("table %s: the natural entity %s is not a key", m.Name, e.Name))
 		}
 	}
 	if m.Defaults != nil {

@@ -186,7 +186,7 @@ func TestKeyOf(t *testing.T) {
 		}
 	}
 	if _, ok := keyOf([]any{nil}, []int{0}); ok {
-		t.Error("NULL is no key")
+		t.Error("NULL is not a key")
 	}
 	one, _ := keyOf([]any{"a;t1:b", "c"}, []int{0, 1})
 	two, _ := keyOf([]any{"a", "b;t1:c"}, []int{0, 1})

@@ -61,7 +61,7 @@ func TestREpParts(t *testing.T) {
 		has     []string
 		not     []string
 	}{
-		{"everything; the sensitive phone has no values, and a reference out of sight is no key", petsql.Parts{}, nil,
+		{"everything; the sensitive phone has no values, and a reference out of sight is not a key", petsql.Parts{}, nil,
 			[]string{visits + shops, values, keys, comments, "### External knowledge: a guest came\n"},
 			[]string{"555", "owners", "not this one", "GUEST", "DROP"}},
 		{"no values", petsql.Parts{Values: true}, nil, []string{visits + shops, keys, comments},

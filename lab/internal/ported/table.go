@@ -273,8 +273,8 @@ func (t *table) readKeys(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// readForeign reads the foreign keys, and leaves out those whose types differ, whose target is no key or whose values
-// the target lacks.
+// readForeign reads the foreign keys, and leaves out those whose types differ, whose target is not a key or whose
+// values the target lacks.
 func (t *table) readForeign(ctx context.Context, db *sql.DB, all []*table) error {
 	list, err := read(ctx, db, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`,
 		t.name)

@@ -104,7 +104,7 @@ func TestByScope(t *testing.T) {
 			(w.Code == http.StatusForbidden) != shown {
 			t.Errorf("%s: %d %s, which tells who is a user", tt.why, w.Code, said)
 		} else if tt.says == "" && tt.file != users && (w.Code != http.StatusUnauthorized ||
-			!strings.Contains(said, "none of those that the server knows")) {
+			!strings.Contains(said, "needs a token that it knows")) {
 			t.Errorf("%s: %d %s", tt.why, w.Code, said)
 		}
 	}

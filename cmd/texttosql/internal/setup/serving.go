@@ -92,7 +92,7 @@ func (s Serving) ByScope(d httpserver.Door, made func(user string, s *exec.Scope
 			h.ServeHTTP(w, r)
 		case scopes.Header == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this token is none of those that the server knows: show one in Authorization: Bearer TOKEN",
+			http.Error(w, "the server needs a token that it knows: show one in Authorization: Bearer TOKEN",
 				http.StatusUnauthorized)
 		default:
 			unknown(w, r, shown)

@@ -87,7 +87,7 @@ func (f *Failures) Ended(r *texttosql.Result, err error) {
 	f.Log.LogAttrs(context.Background(), level, "question failed", attrs...)
 }
 
-// statusOf is the HTTP status that a provider answered with; 0: it is none of its errors.
+// statusOf is the HTTP status that a provider answered with; 0: it is not a provider's error.
 func statusOf(err error) int {
 	var none *strategy.NoCandidateError
 	if errors.As(err, &none) && len(none.Failed) > 0 {

@@ -75,7 +75,7 @@ func TestWrite(t *testing.T) {
 			result.Type{Kind: result.KindInstant, Grain: "month"}, unset, "45292", "Jan 2024"},
 		{"a quarter has no date", "2024-Q1", result.Type{Kind: result.KindText, Grain: "quarter"}, inline, "2024-Q1",
 			"2024-Q1"},
-		{"a value that is no month", "total", result.Type{Kind: result.KindText, Grain: "month"}, inline, "total", "total"},
+		{"a value, not a month", "total", result.Type{Kind: result.KindText, Grain: "month"}, inline, "total", "total"},
 		{"a time of a day", "2026-11-27 12:00:00", clock, unset, "46353.5", "2026-11-27 12:00:00"},
 		{"an instant shows the clock and the zone of its text", "2026-11-27 12:00:00+02", instant, unset, "46353.5",
 			"2026-11-27 12:00:00+02"},
