@@ -84,15 +84,28 @@ func init() {
 // click clicks with the mouse on the visible thing that has a text or a name.
 func (b *tab) click(name string) {
 	b.t.Helper()
-	find := fmt.Sprintf(
-		`(() => { const e = [...document.querySelectorAll('button, a, summary, select')].find((e) => e.checkVisibility() &&
-		(e.getAttribute('aria-label') || e.innerText).replace(/\s+/g, ' ').trim() === %q);
+	b.clickOn(fmt.Sprintf(`[...document.querySelectorAll('button, a, summary, select')].find((e) => e.checkVisibility() &&
+		(e.getAttribute('aria-label') || e.innerText).replace(/\s+/g, ' ').trim() === %q)`, name))
+}
+
+// clickOn clicks on what an expression finds, and once more where the page moved it away in between.
+func (b *tab) clickOn(element string) {
+	b.t.Helper()
+	find := fmt.Sprintf(`(() => { const e = %s;
 		if (!e || e.disabled) return [];
 		e.scrollIntoView({block: 'center'});
-		const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, name)
-	b.until(find + ".length === 2")
-	at := eval[[]float64](b, find)
-	b.run(chromedp.MouseClickXY(at[0], at[1]))
+		window.missed = true;
+		e.addEventListener('click', () => { window.missed = false; }, {once: true, capture: true});
+		const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, element)
+	for range 5 {
+		b.until(find + ".length === 2")
+		at := eval[[]float64](b, find)
+		b.run(chromedp.MouseClickXY(at[0], at[1]))
+		if !eval[bool](b, "window.missed === true") {
+			return
+		}
+	}
+	b.t.Fatalf("five clicks missed %s", element)
 }
 
 // answered waits until the focus is at what an answer says first.
@@ -394,10 +407,7 @@ func (b *tab) click2(field string) {
 		field = "#" + field
 	}
 	b.until(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", field))
-	at := eval[[]float64](b,
-		fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: 'center'});
-		const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, field))
-	b.run(chromedp.MouseClickXY(at[0], at[1]))
+	b.clickOn(fmt.Sprintf("document.querySelector(%q)", field))
 }
 
 // killed ends a server as a kill does: nothing is saved any more, and the next one finds what its files hold.
