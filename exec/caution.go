@@ -201,10 +201,13 @@ func repeatable(function, argument string, t *schema.Table) bool {
 	if function == "COUNT" {
 		return len(t.PrimaryKey) == 1 && strings.EqualFold(lastName(argument), t.PrimaryKey[0])
 	}
-	return !strings.Contains(strings.ToUpper(argument), "CASE")
+	return !oneOrZero.MatchString(argument)
 }
 
 var (
+	// oneOrZero finds what counts rows by a condition.
+	oneOrZero = regexp.MustCompile(`(?i)\bCASE\b|[<>=]|\b(?:IS|IN|LIKE|BETWEEN)\b`)
+
 	aggregated = regexp.MustCompile(`(?i)\b(SUM|TOTAL|COUNT)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
 	distinct   = regexp.MustCompile(`(?i)^\s*DISTINCT\b`)
 )

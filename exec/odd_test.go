@@ -170,6 +170,8 @@ func TestCaution(t *testing.T) {
 			"JOIN orders o ON o.customer_id = c.id JOIN items i ON i.order_id = o.id GROUP BY c.country", "double-counting",
 			"two joins"},
 		{"SELECT sum(i.price) FROM orders o JOIN items i ON i.order_id = o.id", "", "of the many side"},
+		{"SELECT o.id FROM orders o JOIN items i ON i.order_id = o.id GROUP BY o.id HAVING sum(o.status <> 'open') = 0", "",
+			"a condition, as a CASE is"},
 		{"SELECT count(DISTINCT o.id) FROM orders o JOIN items i ON i.order_id = o.id", "", "DISTINCT"},
 		{"SELECT avg(o.amount) FROM orders o JOIN items i ON i.order_id = o.id", "", "an average is often meant"},
 		{"SELECT sum(o.amount) FROM orders o JOIN items i ON i.order_id = o.id WHERE i.id > 1", "", "each once"},
