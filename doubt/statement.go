@@ -56,6 +56,9 @@ func statementRules() []Rule {
 // chooses, or that show it beside another thing that is asked for.
 func (in Input) ownTotal() bool {
 	q, o := in.Question, in.Outline
+	if item := in.totalTaken(); item != "" {
+		return q.Has("average/avg/mean") == (item == "AVG")
+	}
 	if q.Each || len(o.Aggregates) > 0 {
 		return false
 	}
@@ -68,6 +71,22 @@ func (in Input) ownTotal() bool {
 			return named(c.Column, "total", "sum", "overall") && (c.Operand || beside)
 		})
 }
+
+// totalTaken is the aggregate of a column of totals that the question names with its thing, as "lowest order total"
+// does, or of which it asks for the average; "": none.
+func (in Input) totalTaken() string {
+	for _, m := range ofTotal.FindAllStringSubmatch(in.Statement.SQL(), -1) {
+		for _, t := range in.Statement.Tables() {
+			if strings.EqualFold(m[1], "AVG") || in.Question.Has(nounOf(t.Name)+" total/totals") {
+				return strings.ToUpper(m[1])
+			}
+		}
+	}
+	return ""
+}
+
+// ofTotal finds an aggregate of a column of totals.
+var ofTotal = compile(`(?i)\b(AVG|MIN|MAX)\s*\(\s*(?:\w+\.)?(?:\w+_)?total(?:_\w+)?\s*\)`)
 
 // asksNumber reports whether a count may be what the question asks for.
 func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Sum || q.Open }
