@@ -99,7 +99,7 @@ func (h held) writesText(value string) bool {
 
 // inNamesHere reports whether one of words stands in a name of a table or a column of the statement.
 func (h held) inNamesHere(stems []string) bool {
-	return h.anyMention(func(c mention) bool { return named(c.Column, stems...) }) ||
+	return h.anyMention(func(c mention) bool { return named(c.Column, stems...) && !h.isAlias(c) }) ||
 		h.anyTable(func(t *schema.Table) bool { return named(t.Name, stems...) })
 }
 

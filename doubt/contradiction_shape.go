@@ -266,7 +266,7 @@ func (h held) average() string {
 		h.Has("above/below/than average", "above/below/than the average"):
 		return ""
 	case !h.divides() && !averaging.MatchString(strings.Join(h.Functions, " ")) &&
-		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") }):
+		!h.anyMention(func(c mention) bool { return named(c.Column, "average", "avg", "mean") && !h.isAlias(c) }):
 		return "The question asks for an average, the statement computes none."
 	case strings.Count(h.asked, "average") == 1 && !h.asks(ofParts) && len(h.places("AVG", "(")) == 2 &&
 		len(h.selects) == 2 &&

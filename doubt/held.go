@@ -342,6 +342,13 @@ func (m mention) keys() bool {
 	return m.of != nil && slices.Equal(m.of.PrimaryKey, []string{m.known.Name})
 }
 
+// isAlias reports whether a mention is of a term of the outer query by its alias: ORDER BY average_cost.
+func (h held) isAlias(c mention) bool {
+	return c.of == nil && slices.ContainsFunc(h.Items, func(i sqlshape.SelectItem) bool {
+		return i.Column == "" && strings.EqualFold(i.Alias, c.Column)
+	})
+}
+
 // uses reports whether the statement mentions a column of a table.
 func (h held) uses(t *schema.Table, column string) bool {
 	return h.anyMention(func(c mention) bool { return c.is(t, column) || c.is(nil, column) })

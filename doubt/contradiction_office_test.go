@@ -1,0 +1,63 @@
+package doubt_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// office is a database of a company that rents out tools: things with several rows elsewhere, days, flags and states.
+const office = `
+CREATE TABLE branches (id INTEGER PRIMARY KEY, name TEXT NOT NULL, town TEXT NOT NULL);
+CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL, sex TEXT NOT NULL, country TEXT NOT NULL, town TEXT,
+	birth_date DATE NOT NULL, since DATE NOT NULL);
+CREATE TABLE couriers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_express BOOLEAN NOT NULL);
+CREATE TABLE rentals (id INTEGER PRIMARY KEY, client_id INTEGER NOT NULL REFERENCES clients(id),
+	branch_id INTEGER NOT NULL REFERENCES branches(id), courier_id INTEGER NOT NULL REFERENCES couriers(id),
+	rented_on DATE NOT NULL, returned_on DATE, days INTEGER NOT NULL, total REAL NOT NULL, fee REAL NOT NULL,
+	currency TEXT NOT NULL, state TEXT NOT NULL, pickup_town TEXT NOT NULL, drop_town TEXT NOT NULL);
+CREATE TABLE tools (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL NOT NULL, stock INTEGER NOT NULL,
+	weight_kg REAL NOT NULL);
+CREATE TABLE rental_tools (rental_id INTEGER NOT NULL REFERENCES rentals(id),
+	tool_id INTEGER NOT NULL REFERENCES tools(id), quantity INTEGER NOT NULL, PRIMARY KEY (rental_id, tool_id));
+INSERT INTO branches VALUES (1,'North','Graz'),(2,'South','Linz'),(3,'East','Wels');
+INSERT INTO clients VALUES (1,'Ada','F','Poland','Graz','1950-02-03','2022-01-10'),
+	(2,'Bo','M','Austria','Linz','1990-04-05','2023-02-11'),
+	(3,'Cy','M','Poland','Graz','2001-06-07','2024-03-12'),(4,'Di','F','Austria',NULL,'1970-08-09','2024-04-13');
+INSERT INTO couriers VALUES (1,'Swift',1),(2,'Mule',0);
+INSERT INTO rentals VALUES (1,1,1,1,'2023-03-01','2023-03-04',3,90,10,'EUR','paid','Graz','Graz'),
+	(2,1,2,2,'2024-02-05','2024-02-07',2,60,10,'CHF','paid','Linz','Graz'),
+	(3,2,1,1,'2024-03-06',NULL,9,270,20,'EUR','open','Graz','Linz'),
+	(4,2,1,2,'2024-03-09','2024-03-11',2,40,5,'EUR','paid','Wels','Wels'),
+	(5,2,2,1,'2024-04-01',NULL,5,75,5,'EUR','open','Linz','Linz'),
+	(6,3,2,2,'2024-05-02','2024-05-03',1,20,5,'CHF','paid','Graz','Wels');
+INSERT INTO tools VALUES (1,'Drill',199,0,4),(2,'Saw',89,3,6),(3,'Ladder',140,7,11);
+INSERT INTO rental_tools VALUES (1,1,2),(1,2,1),(2,2,1),(3,1,1),(4,3,4),(5,2,2),(6,3,1);`
+
+// contradictionsOfOffice holds answers over office against their questions.
+func contradictionsOfOffice(t *testing.T, rows []struct{ why, question, statement, rules string }) {
+	t.Helper()
+	said := sayings(t, office)
+	for _, tt := range rows {
+		if got := said(tt.question, tt.statement); strings.Join(rulesOf(got), " ") != tt.rules {
+			t.Errorf("%s: %s\n  %s\n  contradicts by %q, want %q", tt.why, tt.question, tt.statement, got, tt.rules)
+		}
+	}
+}
+
+// TestAliasesNameNothing: the name that a statement gives to a figure does not say what the figure is.
+func TestAliasesNameNothing(t *testing.T) {
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"a sum called average", "average fee per client",
+			"SELECT client_id, sum(fee) AS average_fee FROM rentals GROUP BY client_id ORDER BY average_fee", "average"},
+		{"an average", "average fee per client",
+			"SELECT client_id, avg(fee) AS average_fee FROM rentals GROUP BY client_id ORDER BY average_fee", ""},
+		{"an average of a query", "average fee of the clients", "WITH f AS (SELECT client_id, sum(fee) AS s FROM rentals " +
+			"GROUP BY client_id) SELECT avg(s) AS average_fee FROM f ORDER BY average_fee", ""},
+		{"other rows called open", "open rentals by currency", "SELECT currency, count(*) AS open_rentals FROM rentals " +
+			"WHERE state = 'paid' GROUP BY currency ORDER BY open_rentals", "value unasked"},
+		{"open ones", "open rentals by currency", "SELECT currency, count(*) AS open_rentals FROM rentals " +
+			"WHERE state = 'open' GROUP BY currency ORDER BY open_rentals", ""},
+		{"open ones by their date", "open rentals by currency", "SELECT currency, count(*) AS open_rentals FROM rentals " +
+			"WHERE returned_on IS NULL GROUP BY currency ORDER BY open_rentals", ""},
+	})
+}
