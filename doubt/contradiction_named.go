@@ -345,7 +345,7 @@ var (
 		when|before|after|during|born|age[ds]?|old\w*|young\w*|adults?|minors?|children|seniors?|new\w*|overdue|
 		over-due|late\w*|early|earlie\w*|season|spring|summer|autumn|fall|winter|century|decades?|upcoming|
 		still|future|period|time\w*|hours?|morning|afternoon|evening|night|expir\w*|active|open|due|no longer|
-		former\w*|q[1-4]|h[12])\b`)
+		former\w*|q[1-4]|h[12]|[ymqw]td)\b`)
 )
 
 // unasked looks for a condition with a constant that nothing in the question stands for.

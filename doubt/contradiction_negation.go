@@ -20,6 +20,8 @@ var (
 		not (?:less|more|fewer|later|earlier) than|no (?:less|more|fewer|later|earlier|longer)(?: than)?|not just|
 		even (?:if|when|those) .*\b(?:never|not|no|none|without)\b|<too>|
 		(?:excluding|without|except|leaving out|not counting) (?:\pL+ )?(?:unknown|missing|empty|blank|null)|
+		(?:excluding|ignoring|skipping|except(?: for)?|leaving out|not counting) (?:the|those|ones|any|all)
+		(?: \pL+)? (?:without|with no)|
 		without (?:repetition|duplicat\w+|repeat\w*|counting twice)|not \w+ yet, or|
 		do(?:n['’]t| not) (?:show|list|include|count|need|want|repeat)|
 		can['’]?t|doesn['’]t matter|isn['’]t it|other than that|not sure|don['’]t know|no matter|not null)\b`)

@@ -61,3 +61,21 @@ func TestAliasesNameNothing(t *testing.T) {
 			"WHERE returned_on IS NULL GROUP BY currency ORDER BY open_rentals", ""},
 	})
 }
+
+// TestShortWords: a not without its apostrophe, years to date, and those without something that are left out.
+func TestShortWords(t *testing.T) {
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"havent since", "clients who havent rented since May 2024", "SELECT c.name FROM clients c JOIN rentals r " +
+			"ON r.client_id = c.id GROUP BY c.id, c.name HAVING max(r.rented_on) < '2024-05-01'", ""},
+		{"since", "clients who rented since May 2024", "SELECT c.name FROM clients c JOIN rentals r " +
+			"ON r.client_id = c.id WHERE r.rented_on < '2024-05-01'", "time"},
+		{"havent", "clients who havent rented", "SELECT DISTINCT c.name FROM clients c JOIN rentals r ON r.client_id = c.id",
+			"negation"},
+		{"ytd", "fees ytd", "SELECT sum(fee) FROM rentals WHERE rented_on >= '2024-01-01'", ""},
+		{"no ytd", "the total of the fees", "SELECT sum(fee) FROM rentals WHERE rented_on >= '2024-01-01'", "unasked"},
+		{"those without", "How many clients are there by town, ignoring those without a town?",
+			"SELECT town, count(*) FROM clients WHERE town IS NOT NULL GROUP BY town", ""},
+		{"without", "How many clients without a town are there?", "SELECT count(*) FROM clients WHERE town IS NOT NULL",
+			"negation"},
+	})
+}

@@ -41,8 +41,9 @@ type shared struct {
 
 func newHeld(a answer) held {
 	h := held{&shared{
-		answer: a, asked: strings.ToLower(a.Text), evidence: strings.ToLower(strings.TrimSpace(a.Evidence)),
-		Outline: a.Statement.Outline(), selects: a.Statement.Selects(),
+		answer: a, asked: replace(bareNot, strings.ToLower(a.Text), "$1't"),
+		evidence: strings.ToLower(strings.TrimSpace(a.Evidence)),
+		Outline:  a.Statement.Outline(), selects: a.Statement.Selects(),
 		tokens: slices.Collect(a.Statement.Tokens()), sql: a.Statement.SQL(), upper: strings.ToUpper(a.Statement.SQL()),
 	}}
 	h.single = len(h.selects) == 1
@@ -64,6 +65,9 @@ func newHeld(a answer) held {
 	h.times = except(h.times, h.isAmount)
 	return h
 }
+
+// bareNot finds a not without its apostrophe: havent.
+var bareNot = compile(`\b((?:have|has|had|do|does|did|is|are|was|were|could|should)n)t\b`)
 
 // mention is a column where the statement names it.
 type mention struct {
