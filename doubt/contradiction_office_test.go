@@ -79,3 +79,18 @@ func TestShortWords(t *testing.T) {
 			"negation"},
 	})
 }
+
+// TestByWhom: by and a plural, or a flag, may say who did something.
+func TestByWhom(t *testing.T) {
+	const express = "SELECT count(*) FROM rentals r JOIN couriers k ON k.id = r.courier_id"
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"by those with a flag", "How many rentals were there by express couriers?", express + " WHERE k.is_express = 1", ""},
+		{"by a flag", "How many rentals were there by express?", express, "flag group"},
+		{"by those from there", "number of rentals by clients from Poland", "SELECT count(*) FROM rentals r " +
+			"JOIN clients c ON c.id = r.client_id WHERE c.country = 'Poland'", ""},
+		{"by those of an age", "number of rentals by clients under 30", "SELECT count(*) FROM rentals r " +
+			"JOIN clients c ON c.id = r.client_id WHERE c.birth_date > '1994-06-15'", ""},
+		{"by each", "number of rentals by client from Poland", "SELECT count(*) FROM rentals r " +
+			"JOIN clients c ON c.id = r.client_id WHERE c.country = 'Poland'", "group"},
+	})
+}

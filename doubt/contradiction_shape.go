@@ -21,7 +21,8 @@ var (
 		produced|published|caused|played|owned|paid|sold|bought|sent|led|won|held|run|taught|built|kept|shot|
 		\pL{3,}ed|\pL{3,}en) by\b|\bmiles per\b|\bper (?:cent|hour|gallon|capita|second|minute|unit|person|
 		day|kg|kilo(?:gram|met(?:er|re))?|gram|tonne?|lit(?:er|re)|km|mile|met(?:er|re)|kwh|piece)\b|
-		\b\d+ (?:\pL+ )?per page\b`)
+		\b\d+ (?:\pL+ )?per page\b|
+		\bby (?:the |our )?\pL+s (?:from|who|that|whose|under|over|above|below|aged|older|younger|without)\b`)
 )
 
 // group looks for the rows that each, per and by ask for.
@@ -92,7 +93,9 @@ func (h held) byName(text string) []string {
 	if spans[strings.ToLower(first)] || h.inNames(first) && len(h.Aggregates) > 0 &&
 		!h.anyMention(func(c mention) bool { // a share by weight
 			return c.known != nil && fraction.MatchString(c.known.Type) && named(c.Column, words.Stem(first))
-		}) {
+		}) && !h.anyConstant(func(c constant) bool { // shipments by express carriers
+		return c.column.known != nil && isYesOrNo(c.column.known) && named(c.column.Column, words.Stem(first))
+	}) {
 		return m
 	}
 	return nil
