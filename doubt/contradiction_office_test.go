@@ -94,3 +94,30 @@ func TestByWhom(t *testing.T) {
 			"JOIN clients c ON c.id = r.client_id WHERE c.country = 'Poland'", "group"},
 	})
 }
+
+// TestEndsOfGroups: the first or the last of each group is a MIN or a MAX, however the groups are sorted.
+func TestEndsOfGroups(t *testing.T) {
+	const of = " FROM clients c JOIN rentals r ON r.client_id = c.id GROUP BY c.id, c.name ORDER BY "
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"the first for the latest", "latest rental of each client", "SELECT c.name, min(r.rented_on) AS d" + of + "d DESC",
+			"direction"},
+		{"the latest", "latest rental of each client", "SELECT c.name, max(r.rented_on) AS d" + of + "d DESC", ""},
+		{"the latest first", "latest rental of each client", "SELECT c.name, max(r.rented_on)" + of + "2", ""},
+		{"the first for their last", "clients with their last rental", "SELECT c.name, min(r.rented_on)" + of + "c.name",
+			"direction"},
+		{"their last", "clients with their last rental", "SELECT c.name, max(r.rented_on)" + of + "c.name", ""},
+		{"both", "clients with their first and last rental",
+			"SELECT c.name, min(r.rented_on), max(r.rented_on)" + of + "c.name", ""},
+		{"an order by another figure", "clients with the highest fees and since when they rent",
+			"SELECT c.name, min(r.rented_on), sum(r.fee) AS f" + of + "f DESC", ""},
+		{"an inner one", "latest rental of each client", "SELECT id, client_id FROM rentals r WHERE rented_on = " +
+			"(SELECT min(x.rented_on) FROM rentals x WHERE x.client_id = r.client_id) ORDER BY id", "direction"},
+		{"an average for the highest", "What is the highest price?", "SELECT avg(price) FROM tools", "average"},
+		{"an average of each for the highest", "highest fee per client",
+			"SELECT client_id, avg(fee) AS f FROM rentals GROUP BY client_id ORDER BY f", "average"},
+		{"the highest average", "client with the highest average fee",
+			"SELECT client_id, avg(fee) AS f FROM rentals GROUP BY client_id ORDER BY f DESC LIMIT 1", ""},
+		{"rated by the average", "client with the highest fee",
+			"SELECT client_id, avg(fee) AS f FROM rentals GROUP BY client_id ORDER BY f DESC LIMIT 1", ""},
+	})
+}

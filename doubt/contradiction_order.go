@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/sqlshape"
@@ -44,7 +45,7 @@ var (
 	endOf = compile(`\b(first|last) (?:\pL+ ){0,2}to \pL+|\b(?:who|which) (?:\pL+ )?\pL+ed (first|last)(?:$|
 		[?.,])|^when (?:was|were|did|has|have) (?:[\pL\pN]+ ){0,4}(first|last)\b|\b(first|last) (?:\pL+ ){1,2}?(?:per|
 		(?:of|for|
-		by|from) (?:each|every)|who|that)\b`)
+		by|from) (?:each|every)|who|that)\b|\b(?:their|his|her|its) (first|last) \pL+`)
 	ofName     = compile(`(?:first|last) name`)
 	bothEnds   = compile(`\bfirst\b.*\blast\b|\blast\b.*\bfirst\b`)
 	ordinal    = compile(`\b(?:first|last|second|third)\b`)
@@ -101,8 +102,8 @@ func (h held) askedEnd() (asked, word string) {
 	case asked != "":
 	case few != nil && h.inNames(few[3]) && !h.asks(bothEnds):
 		return endOfTime[few[1]], few[0]
-	case end != nil && (end[3]+end[4] == "" || !h.asks(bothEnds, relative, ofName)):
-		return endOfTime[strings.Join(end[1:], "")], cmp.Or(end[3]+end[4], end[0])
+	case end != nil && (end[3]+end[4]+end[5] == "" || !h.asks(bothEnds, relative, ofName)):
+		return endOfTime[strings.Join(end[1:], "")], cmp.Or(end[3]+end[4]+end[5], end[0])
 	case h.asks(descending):
 		asked, word = "highest", "descending"
 	case begins != nil:
@@ -183,7 +184,7 @@ func (h held) ordered() (column mention, descends, ok bool) {
 	switch most, least := slices.Contains(o.Functions, "MAX"), slices.Contains(o.Functions, "MIN"); {
 	case len(o.OrderBy) > 0 && (o.Limit || h.asks(endFirst, fromTo, descending, fromEnd)):
 		return h.orderedBy(o)
-	case most == least || o.Limit || len(o.OrderBy) > 0:
+	case most == least || o.Limit || h.ranks():
 		return column, false, false
 	default:
 		return h.extreme(most)
@@ -198,6 +199,20 @@ var (
 	// ofUtmost is the highest, or the lowest, value of a column.
 	ofUtmost = compile(`(?i)^(?:MAX|MIN)\s*\(\s*(?:\w+\.)?(\w+)\s*\)$`)
 )
+
+// ranks reports whether the outer query orders by a figure that is not the highest, or lowest, value of a column.
+func (h held) ranks() bool {
+	return slices.ContainsFunc(h.OrderBy, func(term string) bool {
+		term = strings.TrimSpace(directions.ReplaceAllString(term, ""))
+		for n, item := range h.Items {
+			if strings.EqualFold(item.Alias, term) || term == strconv.Itoa(n+1) {
+				term = item.Text
+				break
+			}
+		}
+		return strings.Contains(term, "(") && !ofUtmost.MatchString(term)
+	})
+}
 
 // orderedBy is ordered for the first term of an ORDER BY.
 func (h held) orderedBy(o sqlshape.Outline) (column mention, descends, ok bool) {

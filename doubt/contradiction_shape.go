@@ -257,6 +257,9 @@ func (h held) average() string {
 		!averages && !h.Has("typical*", "usual*") && h.evidence == "" {
 		return tell("The question asks for a %s, the statement takes an average.", word)
 	}
+	if word := h.averagedEnd(); word != "" {
+		return tell("The question asks for the %s, the statement takes an average.", word)
+	}
 	if word := running.FindString(h.asked); word != "" && h.single && len(h.tables) == 1 && len(h.GroupBy) > 0 &&
 		!h.writes("OVER") {
 		return tell("The question says %s, the statement adds up each group alone.", word)
@@ -279,9 +282,25 @@ func (h held) average() string {
 	return h.averageOf()
 }
 
+// averagedEnd is the superlative of a column, "highest price", of which the statement takes the average; "": none.
+func (h held) averagedEnd() string {
+	m := utmostOf.FindStringSubmatch(h.asked)
+	if m == nil || !slices.Equal(h.Aggregates, []string{"AVG"}) || !h.single || h.Limit || len(h.OrderBy) > 0 && !h.Each ||
+		h.Has("average", "mean", "avg", "typical*", "usual*") || h.evidence != "" {
+		return ""
+	}
+	for _, i := range h.places("AVG", "(") {
+		if named(h.columnBehind(h.tokens[i].Pos).Column, words.Stems(m[2])...) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 var (
 	running   = compile(`\b(?:running (?:total|sum|count|balance)|cumulative)\b`)
 	notMean   = compile(`\b(?:total|sum|combined|median)\b`)
+	utmostOf  = compile(`\b(highest|lowest|largest|smallest|biggest|greatest|maximum|minimum|max|min) ((?:\pL+ )?\pL+)`)
 	averaging = compile(`AVG|MEAN|MEDIAN|PERCENTILE`)
 	ofParts   = compile(`per | each |over `)
 )
