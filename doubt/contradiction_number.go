@@ -97,8 +97,14 @@ func (h held) writesNumber(n string) bool {
 			return strings.Contains(c.text, n)
 		}
 		off := apart(c.text, n)
-		return off == 0 || off == 1 && c.op != "=" && c.op != "IN"
+		return off == 0 || off == 1 && c.op != "=" && c.op != "IN" && !h.offBound(c, n)
 	}) || len(n) > 2 && standsAlone(h.upper, n, unicode.IsDigit)
+}
+
+// offBound reports whether a bound beside a number can be none of that number: at least 3 for 4, or at most 5.
+func (h held) offBound(c constant, n string) bool {
+	less := apart(c.text, "0") < apart(n, "0")
+	return c.op == ">=" && less || c.op == "<=" && !less
 }
 
 // standsAlone reports whether a part of a text is neither preceded nor followed by a rune of its own kind: 100 in 1000
@@ -203,7 +209,7 @@ var bounds = []struct {
 		\b<number> (?:\pL+ )?or (?:less|fewer|under|below|lower|younger|shorter)\b|
 		\bbetween \S+ and \$?<number>\b`), "at most", "<", 1},
 	{compile(`(?i)(?:^|[^o] )(?:more than|over|above|greater than|higher than|larger than|exceed(?:s|ing)?|
-		longer than|older than|bigger than|heavier than|dearer than|more expensive than|
+		longer than|later than|older than|bigger than|heavier than|dearer than|more expensive than|
 		costlier than) \$?<number>\b`), "more than", ">=", 1},
 	{compile(`(?i)(?:^|[^o] )(?:less than|fewer than|under|below|lower than|smaller than|shorter than|
 		younger than|cheaper than|lighter than) \$?<number>\b`), "less than", "<=", -1},
@@ -213,6 +219,9 @@ var bounds = []struct {
 var (
 	unbound  = compile(` not |n't|except|\b(?:exclud\w*|leaving out|but) (?:those|the ones|any\w*) `)
 	decimals = compile(`\d+\.\d+`)
+
+	inThousands = compile(`\b(\d+) ?(?:k|thousand)\b`)
+	inMillions  = compile(`\b(\d+) ?(?:mn|million)\b`)
 )
 
 // bound compares at least, more than, at most and less than with the operators.
@@ -221,22 +230,23 @@ func (h held) bound() string {
 		return ""
 	}
 	for _, b := range bounds {
-		for _, m := range b.form.FindAllStringSubmatch(replace(decimals, h.asked, " "), -1) {
+		text := replace(inMillions, replace(inThousands, replace(decimals, h.asked, " "), "${1}000"), "${1}000000")
+		for _, m := range b.form.FindAllStringSubmatch(text, -1) {
 			n := numberOf(strings.Join(m[1:], ""))
 			of := h.compared(n)
-			other := h.otherCount()
+			other, same := h.otherCount(), func(c constant) bool { return c.op == b.not }
 			switch {
 			case n >= 1900 && n <= 2100,
 				len(of) == 1 && of[0].op == flippedOperator[b.not] && // those that are not so go elsewhere
 					(h.inCase(of[0].at) || doubleNo.MatchString(h.upper)):
-			case len(of) == 0 && other != "" && len(h.compared(n+b.step)) == 0:
+			case len(of) == 0 && other != "" && !slices.ContainsFunc(h.compared(n+b.step), same):
 				return tell("The question says %s %d, the statement %s.", b.words, n, other)
 			case len(of) == 1 && (of[0].beyond(b.not) || of[0].op == b.not && h.matters(of[0])):
 				return tell("The question says %s %d, the statement %s %[2]d.", b.words, n, of[0].op)
 			}
 		}
 	}
-	return cmp.Or(h.exact(), h.beyondAverage())
+	return cmp.Or(h.exact(), h.beyondAverage(), h.agedOtherwise())
 }
 
 // beyond reports whether a constant is the bound of the other side than that of an operator.
@@ -252,8 +262,9 @@ var (
 // otherCount is the bound on how many rows a group has, of a question with one number; "": there is none, or the
 // question has it.
 func (h held) otherCount() string {
-	m := havingCount.FindStringSubmatch(h.upper)
-	if m == nil || len(anyNumber.FindAllString(h.asked, -1)) != 1 || h.asks(ofUnits) || h.knows(m[2]) ||
+	m, asked := havingCount.FindStringSubmatch(h.upper), strings.ToLower(h.timeless)
+	if m == nil || len(anyNumber.FindAllString(asked, -1)) != 1 || h.asks(ofUnits) ||
+		standsAlone(asked+" "+h.evidence, m[2], unicode.IsDigit) ||
 		h.Has("several", "multiple", "repeat*", "again") {
 		return ""
 	}

@@ -121,3 +121,30 @@ func TestEndsOfGroups(t *testing.T) {
 			"SELECT client_id, avg(fee) AS f FROM rentals GROUP BY client_id ORDER BY f DESC LIMIT 1", ""},
 	})
 }
+
+// TestBoundsOfOffice: bounds beside a number, in thousands, of a count and of an age.
+func TestBoundsOfOffice(t *testing.T) {
+	const often = "SELECT client_id FROM rentals WHERE rented_on >= '2024-01-01' GROUP BY client_id HAVING count(*) "
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"a bound that is another one", "tools of 90 euros or more", "SELECT name FROM tools WHERE price >= 89", "number"},
+		{"the same bound", "tools of 90 euros or more", "SELECT name FROM tools WHERE price > 89", ""},
+		{"more than once", "clients who rented more than once in 2024", often + "> 2", "bound"},
+		{"more than one", "clients who rented more than once in 2024", often + "> 1", ""},
+		{"at least two", "clients who rented more than once in 2024", often + ">= 2", ""},
+		{"thousands", "rentals with a total below 3k", "SELECT id FROM rentals WHERE total > 3000", "bound"},
+		{"under thousands", "rentals with a total below 3k", "SELECT id FROM rentals WHERE total < 3000", ""},
+		{"later than", "rentals returned later than 2 days after the rental", "SELECT id FROM rentals " +
+			"WHERE julianday(returned_on) - julianday(rented_on) < 2", "bound"},
+		{"an age", "clients older than 65", "SELECT name FROM clients WHERE birth_date > '1959-06-15'", "bound"},
+		{"the age", "clients older than 65", "SELECT name FROM clients WHERE birth_date < '1959-06-15'", ""},
+		{"a younger age", "clients under 30",
+			"SELECT name FROM clients WHERE birth_date < date('now', '-30 years')", "bound"},
+		{"the younger age", "clients under 30", "SELECT name FROM clients WHERE birth_date > date('now', '-30 years')", ""},
+		{"an age in years", "clients older than 65",
+			"SELECT name FROM clients WHERE (julianday('now') - julianday(birth_date)) / 365.25 > 65", ""},
+		{"another number than an age", "minors with over 10 rentals", "SELECT c.name FROM clients c JOIN rentals r " +
+			"ON r.client_id = c.id WHERE c.birth_date > '2006-06-15' GROUP BY c.id, c.name HAVING count(*) > 10", ""},
+		{"both sides", "clients between 18 and 65", "SELECT name FROM clients " +
+			"WHERE birth_date > '1959-06-15' AND birth_date <= '2006-06-15'", ""},
+	})
+}

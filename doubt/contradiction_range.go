@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/texttosql/texttosql/internal/words"
 )
@@ -99,4 +100,35 @@ func (h held) beyondAverage() string {
 		}
 	}
 	return ""
+}
+
+// Sides of an age.
+var (
+	olderThan = compile(`\b(?:older than|over|above|at least) \d{1,2}\b|
+		\b\d{1,2} (?:(?:and|or) )?(?:over|older|above)\b`)
+	youngerThan = compile(`\b(?:younger than|under|below) \d{1,2}\b|
+		\b\d{1,2} (?:(?:and|or) )?(?:under|younger|below)\b`)
+)
+
+// agedOtherwise compares the side of an age with that of the one day of birth by which the statement asks for it.
+func (h held) agedOtherwise() string {
+	word, older := h.oneOf(olderThan, youngerThan)
+	days := except(h.constant, func(c constant) bool { return !ofBirth.MatchString(c.column.Column) })
+	if word == "" || len(days) != 1 || days[0].number || h.inCase(days[0].at) ||
+		!h.isAge(days[0].text, digits.FindString(word)) {
+		return ""
+	}
+	if op := days[0].op; older && strings.HasPrefix(op, ">") || !older && strings.HasPrefix(op, "<") {
+		return tell("The question says %s, the statement takes the other side of it.", word)
+	}
+	return ""
+}
+
+// isAge reports whether who was born on a day has an age in this year or the one before.
+func (h held) isAge(day, age string) bool {
+	if m := statedTime.FindStringSubmatch(day); m != nil && !h.Now.IsZero() {
+		years := h.Now.Year() - number(m[1]) - number(age)
+		return years == 0 || years == 1
+	}
+	return day == "now" && standsAlone(h.upper, age, unicode.IsDigit)
 }
