@@ -31,13 +31,38 @@ func (h held) country() string {
 			list, written = strings.Fields(languages), strings.ToLower
 		}
 		other := slices.Index(list, strings.ToLower(c.text))
-		if c.op != "=" || other%3 != 2 || c.text != written(c.text) || words.Spelled(h.Text, c.text) {
+		isName := other >= 0 && other%3 == 0
+		if c.op != "=" || !isName && (other%3 != 2 || c.text != written(c.text)) || words.Spelled(h.Text, c.text) {
 			continue
 		}
+		own := list[other/3*3 : other/3*3+2]
 		for i := 0; i < len(list); i += 3 {
-			if h.says(list[i:i+2]...) && !h.says(list[other-2:other]...) && !h.writesConstant(written(list[i+2])) {
+			said := list[i : i+2]
+			if isName {
+				said = said[1:] // value compares names
+			}
+			if h.says(said...) && !h.says(own...) && !h.writesConstant(written(list[i+2])) &&
+				!h.writes("'"+strings.ToUpper(list[i])) {
 				return differ(list[i], c.text)
 			}
+		}
+	}
+	return h.sex()
+}
+
+var (
+	women = compile(`\b(?:women|woman|females?|girls?|wom[ae]n['’]s)\b`)
+	men   = compile(`\b(?:men|man|males?|boys?)\b`)
+	ofSex = compile(`(?i)^(?:gender|sex)$`)
+)
+
+// sex compares women and men with the code of the others.
+func (h held) sex() string {
+	word, isWomen := h.oneOf(women, men)
+	for _, c := range h.constant {
+		if word != "" && c.op == "=" && ofSex.MatchString(c.column.Column) && !h.inCase(c.at) &&
+			(isWomen && strings.EqualFold(c.text, "M") || !isWomen && strings.EqualFold(c.text, "F")) {
+			return differ(word, c.text)
 		}
 	}
 	return ""

@@ -30,11 +30,8 @@ var (
 
 // negation looks for a part that the question excludes and the statement does not.
 func (h held) negation() string {
-	for _, c := range h.constant {
-		text := strings.ToLower(strings.Trim(c.text, "%"))
-		if c.equal() && !c.number && text != "" && (h.hasPhrase("outside "+text) || h.hasPhrase("outside of "+text)) {
-			return tell("The question says outside %s, the statement keeps %[1]s.", c.text)
-		}
+	if detail := h.keepsDenied(); detail != "" {
+		return detail
 	}
 	text := replace(withoutTax, replace(allows, h.asked, " "), " ")
 	word := cmp.Or(denies.FindString(text), h.unWord(text))
@@ -45,11 +42,58 @@ func (h held) negation() string {
 	}
 	switch excluded, careless := h.excludes(); {
 	case excluded, h.rulesOut():
-		return ""
+		return h.undone()
 	case !careless:
 		return differ(word, "excludes nothing")
-	case word == "never":
-		return "The question says never, the statement asks for one that is not."
+	case word == "never", word == "without" && h.anyConstant(h.keepsOthers):
+		return tell("The question says %s, the statement asks for one that is not.", word)
+	}
+	return ""
+}
+
+// keepsDenied looks for a value that the statement keeps while the question wants what is outside of it, or without it.
+func (h held) keepsDenied() string {
+	for _, c := range h.constant {
+		text := strings.ToLower(strings.Trim(c.text, "%"))
+		switch {
+		case !c.equal() || c.number || text == "":
+		case h.hasPhrase("outside " + text), h.hasPhrase("outside of " + text):
+			return tell("The question says outside %s, the statement keeps %[1]s.", c.text)
+		case h.says("un"+text) && !h.says(text) && !h.inCase(c.at) && !h.asks(comparing) &&
+			!h.Statement.Uses("NOT") && !h.Statement.Uses("EXCEPT"):
+			return tell("The question says un%s, the statement keeps %[1]s.", text)
+		}
+	}
+	return ""
+}
+
+// keepsOthers reports whether a constant that the question names is unequal to one of several rows of a thing that the
+// question asks for: a feature of an account.
+func (h held) keepsOthers(c constant) bool {
+	return (c.op == "<>" || c.op == "!=") && c.column.of != nil && h.named(c.text) &&
+		h.anyTable(func(t *schema.Table) bool {
+			return t != c.column.of && h.says(nounOf(t.Name)) && !refersToTable(t, c.column.of) &&
+				h.anyTable(func(of *schema.Table) bool {
+					return refersToTable(of, t) && (of == c.column.of || refersToTable(of, c.column.of))
+				})
+		})
+}
+
+// notDone finds what has not happened.
+var notDone = compile(`\b(?:not|never|n['’]t)(?: been| yet| \pL+ly)? (\pL+)`)
+
+// undone looks for rows for which something has happened, where the question asks for those for which it has not.
+func (h held) undone() string {
+	m := notDone.FindStringSubmatch(replace(allows, h.asked, " "))
+	denied := h.places("IS", "NOT", "NULL")
+	if m == nil || !h.single || len(h.places("NOT")) > len(denied) || h.Statement.Uses("EXCEPT") {
+		return ""
+	}
+	for _, i := range denied {
+		c := h.columnBefore(i)
+		if c.ofTime() && h.filtersAt(i) && !h.inCase(i) && slices.Contains(words.OfName(c.Column), m[1]) {
+			return tell("The question says not %s, the statement takes those that are.", m[1])
+		}
 	}
 	return ""
 }
@@ -234,7 +278,7 @@ func (h held) haveOne(of *schema.Table) bool {
 
 var withNone = compile(`(?i)\b(?:<too>|even (?:if|those|the ones) .*\b(?:no|none|without|not|never)\b|
 		(?:with|including) zeros?\b|zeros? included|none included|0 if (?:none|there)|
-		also (?:if|when) (?:they|it) ha\w+ no)`)
+		also (?:if|when) (?:they|it) ha\w+ no|(?:including|also|even) (?:the )?empty(?: ones)?)`)
 
 // including looks for rows without a partner that the question wants kept.
 func (h held) including() string {
@@ -244,7 +288,7 @@ func (h held) including() string {
 			kind, _, _ := strings.Cut(join, " ")
 			outer = outer || keeping[kind]
 			looksUp := func(t *schema.Table) bool { return refersToTable(t, cmp.Or(h.table(s.Tables[i]), t)) } // its country
-			if kind == "LEFT" && h.everyOne() && h.filters(s, s.Tables[i]) && !h.anyTable(looksUp) {
+			if kind == "LEFT" && (h.everyOne() || h.asks(withNone)) && h.filters(s, s.Tables[i]) && !h.anyTable(looksUp) {
 				return tell("The question asks for all of them, the condition on %s drops those without.", s.Tables[i].Name)
 			}
 		}

@@ -148,3 +148,48 @@ func TestBoundsOfOffice(t *testing.T) {
 			"WHERE birth_date > '1959-06-15' AND birth_date <= '2006-06-15'", ""},
 	})
 }
+
+// TestStatesOfOffice: what has not happened, or is out, and the adjectives of a code.
+func TestStatesOfOffice(t *testing.T) {
+	const saws = "FROM rentals r JOIN rental_tools x ON x.rental_id = r.id JOIN tools t ON t.id = x.tool_id WHERE t.name "
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"paid for unpaid", "unpaid rentals before May 2024",
+			"SELECT id FROM rentals WHERE state = 'paid' AND rented_on < '2024-05-01'", "negation"},
+		{"unpaid", "unpaid rentals before May 2024",
+			"SELECT id FROM rentals WHERE state <> 'paid' AND rented_on < '2024-05-01'", ""},
+		{"unpaid and paid", "clients with unpaid rentals who also have a paid one",
+			"SELECT client_id FROM rentals " +
+				"WHERE state = 'paid' AND client_id IN (SELECT client_id FROM rentals WHERE state = 'open')", ""},
+		{"not returned", "rentals not returned yet", "SELECT id FROM rentals WHERE returned_on IS NOT NULL " +
+			"AND currency <> 'USD'", "negation"},
+		{"returned is none", "rentals not returned yet", "SELECT id FROM rentals WHERE returned_on IS NULL", ""},
+		{"a negation of it", "rentals not returned yet", "SELECT id FROM rentals WHERE NOT (returned_on IS NOT NULL)", ""},
+		{"another state", "rentals without a saw", "SELECT r.id " + saws + "<> 'Saw'", "negation"},
+		{"a state of its own", "rentals without open state", "SELECT id FROM rentals WHERE state <> 'open'", ""},
+		{"none of it", "rentals without a saw",
+			"SELECT id FROM rentals WHERE id NOT IN (SELECT r.id " + saws + "= 'Saw')", ""},
+		{"out of stock", "tools out of stock", "SELECT name FROM tools WHERE stock > 0", "opposite"},
+		{"nothing in stock", "tools out of stock", "SELECT name FROM tools WHERE stock = 0", ""},
+		{"in stock", "tools in stock", "SELECT name FROM tools WHERE stock > 0", ""},
+		{"equal towns", "rentals where pickup and drop town differ",
+			"SELECT id FROM rentals WHERE pickup_town = drop_town", "opposite"},
+		{"other towns", "rentals where pickup and drop town differ",
+			"SELECT id FROM rentals WHERE pickup_town <> drop_town", ""},
+		{"an adjective", "rentals of Polish clients",
+			"SELECT r.id FROM rentals r JOIN clients c ON c.id = r.client_id WHERE c.country = 'Austria'", "country"},
+		{"its country", "rentals of Polish clients",
+			"SELECT r.id FROM rentals r JOIN clients c ON c.id = r.client_id WHERE c.country = 'Poland'", ""},
+		{"men for women", "How many women are clients?", "SELECT count(*) FROM clients WHERE sex = 'M'", "country"},
+		{"women", "How many women are clients?", "SELECT count(*) FROM clients WHERE sex = 'F'", ""},
+		{"women and men", "more women than men?", "SELECT (SELECT count(*) FROM clients WHERE sex = 'F') > " +
+			"(SELECT count(*) FROM clients WHERE sex = 'M')", ""},
+		{"empty ones", "number of rentals per branch including empty ones", "SELECT b.name, count(r.id) FROM branches b " +
+			"JOIN rentals r ON r.branch_id = b.id GROUP BY b.id, b.name", "including"},
+		{"those with none", "branches and number of rentals in 2024, including those with none",
+			"SELECT b.name, count(r.id) FROM branches b LEFT JOIN rentals r ON r.branch_id = b.id " +
+				"WHERE r.rented_on >= '2024-01-01' GROUP BY b.id, b.name", "including"},
+		{"those with none kept", "branches and number of rentals in 2024, including those with none",
+			"SELECT b.name, count(r.id) FROM branches b LEFT JOIN rentals r ON r.branch_id = b.id " +
+				"AND r.rented_on >= '2024-01-01' GROUP BY b.id, b.name", ""},
+	})
+}

@@ -14,7 +14,7 @@ import (
 // opposite looks for what the question asks for and the statement leaves out: cancelled orders, and status <>
 // 'cancelled'.
 func (h held) opposite() string {
-	if detail := cmp.Or(h.endedOnes(), h.otherFlag()); detail != "" {
+	if detail := cmp.Or(h.endedOnes(), h.otherFlag(), h.stillSome(), h.equals()); detail != "" {
 		return detail
 	}
 	if denies.MatchString(replace(noLonger, h.asked, " ")) || h.asks(unWord, several) {
@@ -82,15 +82,15 @@ var (
 // settled are columns that say when something open came to its end.
 var settled = compile(`(?i)settl|resolv|complet|finish|paid|solved|answered`)
 
+// outstanding are words for what has not come to its end.
+var outstanding = compile(`\b(?:outstanding|pending|unsettled|unresolved)\b`)
+
 // openOnes finds open things: open tickets.
 var openOnes = compile(`\bopen (\pL+)`)
 
 // endedOnes looks for a statement that keeps only rows that have ended, where the question asks for those of today.
 func (h held) endedOnes() string {
-	m := stillThere.FindString(h.asked)
-	if of := openOnes.FindStringSubmatch(h.asked); m == "" && of != nil && h.inNames(of[1]) && !h.asks(comparing) {
-		m = "open"
-	}
+	m := h.lasting()
 	if m == "" || h.asks(denies) {
 		return ""
 	}
@@ -98,10 +98,25 @@ func (h held) endedOnes() string {
 	for _, i := range h.places("IS", "NOT", "NULL") {
 		c := h.columnBefore(i)
 		others := except(h.columns, func(o mention) bool { return !strings.EqualFold(o.Column, c.Column) })
-		over := ended.MatchString(c.Column) || strings.HasSuffix(m, "open") && settled.MatchString(c.Column)
+		isOpen := strings.HasSuffix(m, "open") || outstanding.MatchString(m)
+		over := ended.MatchString(c.Column) || isOpen && settled.MatchString(c.Column)
 		if len(others) == 1 && over && c.ofTime() && !h.inCase(i) && h.filtersAt(i) {
 			return differ(m, "takes those with "+c.Column)
 		}
+	}
+	return ""
+}
+
+// lasting is the word of the question for what has not come to its end: current, open, outstanding; "": none.
+func (h held) lasting() string {
+	if m := stillThere.FindString(h.asked); m != "" || h.asks(comparing) {
+		return m
+	}
+	if of := openOnes.FindStringSubmatch(h.asked); of != nil && h.inNames(of[1]) {
+		return "open"
+	}
+	if len(h.Aggregates) < 2 {
+		return outstanding.FindString(h.asked)
 	}
 	return ""
 }
@@ -149,6 +164,39 @@ func (h held) off(word string) bool {
 	return slices.ContainsFunc([]string{"non-", "non ", "out of ", "out-of-"}, func(s string) bool {
 		return strings.Contains(h.asked, s+word)
 	})
+}
+
+// stillSome looks for a figure above zero of what the question says is out: out of stock.
+func (h held) stillSome() string {
+	for _, c := range h.constant {
+		column := without(words.Stems(c.column.Column), nil)
+		if c.text == "0" && c.op == ">" && len(column) > 0 && strings.Contains(h.asked, "out of "+column[0]) &&
+			h.filtersAt(c.at) && !h.asks(denies, comparing) {
+			return tell("The question says out of %s, the statement takes those with some.", column[0])
+		}
+	}
+	return ""
+}
+
+// unlike finds two columns of a row that differ.
+var unlike = compile(`\b(?:differs?|different from|do(?:es)?(?: not|n['’]t) match|mismatch\w*)\b`)
+
+// equals looks for an equality of two columns of a row that shall differ.
+func (h held) equals() string {
+	if !h.asks(unlike) || h.Statement.Uses("NOT") {
+		return ""
+	}
+	for _, cond := range h.Statement.Conditions(nil) {
+		if len(cond.Equal) != 2 {
+			continue
+		}
+		a, b := h.mention(cond.Equal[0]), h.mention(cond.Equal[1])
+		if a.of != nil && a.of == b.of && strings.EqualFold(a.Qualifier, b.Qualifier) && h.filtersAt(h.tokenAt(a.Pos)) {
+			return tell("The question says that %s and %s differ, the statement takes those that are equal.", a.known.Name,
+				b.known.Name)
+		}
+	}
+	return ""
 }
 
 // noLonger are words for what has ended.
