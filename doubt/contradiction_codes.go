@@ -86,7 +86,7 @@ func (h held) unit() string {
 				return tell("The question says %s %ss, the statement compares %s with %[1]s.", c.text, u[0], c.column.Column)
 			}
 		}
-		if len(u[1]) < 3 {
+		if len(u[1]) < 2 {
 			continue // who rode the most kilometers?
 		}
 		listed := !h.asks(anyNumber)

@@ -105,7 +105,10 @@ func (h held) countsKeys(i int, noun string) string {
 		return ""
 	}
 	c := h.columnBehind(h.tokens[i].Pos)
-	if refersTo(c.of, c.Column) == "" || !named(c.known.Name, noun) || !h.differs(h.countsDistinct(c.Column)) {
+	if c.of == nil || !named(c.known.Name, noun) ||
+		refersTo(c.of, c.Column) == "" && !(textual.MatchString(c.known.Type) && h.single && nounOf(c.known.Name) == noun &&
+			!h.asks(differing, ofKinds)) ||
+		!h.differs(h.countsDistinct(c.Column)) {
 		return ""
 	}
 	return tell("The question counts every %s once, the statement counts each as often as it stands in %s.",

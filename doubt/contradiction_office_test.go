@@ -193,3 +193,49 @@ func TestStatesOfOffice(t *testing.T) {
 				"AND r.rented_on >= '2024-01-01' GROUP BY b.id, b.name", ""},
 	})
 }
+
+// TestFiguresOfOffice: what is added up, counted, grouped and sorted by.
+func TestFiguresOfOffice(t *testing.T) {
+	contradictionsOfOffice(t, []struct{ why, question, statement, rules string }{
+		{"rows for days", "days per client", "SELECT client_id, count(*) FROM rentals GROUP BY client_id", "average"},
+		{"days", "days per client", "SELECT client_id, sum(days) FROM rentals GROUP BY client_id", ""},
+		{"figures of which each is one", "totals per client",
+			"SELECT client_id, count(*) FROM rentals GROUP BY client_id", ""},
+		{"a number of rentals", "number of rentals with revenue per state",
+			"SELECT state, count(fee) FROM rentals GROUP BY state", ""},
+		{"things", "tools per rental", "SELECT rental_id, count(*) FROM rental_tools GROUP BY rental_id", ""},
+		{"rows for pieces", "How many pieces of the Drill were rented?", "SELECT count(*) FROM rental_tools x " +
+			"JOIN tools t ON t.id = x.tool_id WHERE t.name = 'Drill'", "average"},
+		{"pieces", "How many pieces of the Drill were rented?", "SELECT sum(x.quantity) FROM rental_tools x " +
+			"JOIN tools t ON t.id = x.tool_id WHERE t.name = 'Drill'", ""},
+		{"a count for revenue", "revenue by state", "SELECT state, count(fee) FROM rentals GROUP BY state", "average"},
+		{"revenue", "revenue by state", "SELECT state, sum(fee) FROM rentals GROUP BY state", ""},
+		{"towns again", "How many towns do our clients come from?", "SELECT count(town) FROM clients", "count"},
+		{"towns", "How many towns do our clients come from?", "SELECT count(DISTINCT town) FROM clients", ""},
+		{"one of two groups", "fees per month and currency in 2024", "SELECT strftime('%Y-%m', rented_on) AS m, sum(fee) " +
+			"FROM rentals WHERE rented_on >= '2024-01-01' GROUP BY m", "group"},
+		{"two groups", "fees per month and currency in 2024",
+			"SELECT strftime('%Y-%m', rented_on) AS m, currency, sum(fee) " +
+				"FROM rentals WHERE rented_on >= '2024-01-01' GROUP BY m, currency", ""},
+		{"a month and what is computed", "fees per month and total in 2024", "SELECT strftime('%Y-%m', rented_on) AS m, " +
+			"sum(fee), sum(total) FROM rentals WHERE rented_on >= '2024-01-01' GROUP BY m", ""},
+		{"days of the month", "On which weekday are most rentals?", "SELECT strftime('%d', rented_on) AS d, count(*) AS n " +
+			"FROM rentals GROUP BY d ORDER BY n DESC LIMIT 1", "group"},
+		{"days of the week", "On which weekday are most rentals?",
+			"SELECT strftime('%w', rented_on) AS d, count(*) AS n " +
+				"FROM rentals GROUP BY d ORDER BY n DESC LIMIT 1", ""},
+		{"sorted by another column", "all clients sorted by name",
+			"SELECT id, name FROM clients ORDER BY since", "direction"},
+		{"sorted", "all clients sorted by name", "SELECT id, name FROM clients ORDER BY name", ""},
+		{"sorted by its alias", "all clients sorted by name", "SELECT id, name AS client FROM clients ORDER BY client", ""},
+		{"sorted by the name of another table", "rentals sorted by name", "SELECT r.id, c.name FROM rentals r " +
+			"JOIN clients c ON c.id = r.client_id ORDER BY r.rented_on", ""},
+		{"sorted by two", "all clients sorted by name", "SELECT id, name FROM clients ORDER BY country, name", ""},
+		{"months of two columns", "clients whose birth month and month of joining differ", "SELECT name FROM clients " +
+			"WHERE strftime('%m', birth_date) <> strftime('%m', since)", ""},
+		{"a month of all years", "clients who joined in March", "SELECT name FROM clients " +
+			"WHERE strftime('%m', since) = '03'", "months"},
+		{"kg for tonnes", "tonnes of tools per name", "SELECT name, sum(weight_kg) FROM tools GROUP BY name", "unit"},
+		{"tonnes", "tonnes of tools per name", "SELECT name, sum(weight_kg) / 1000.0 FROM tools GROUP BY name", ""},
+	})
+}

@@ -119,7 +119,7 @@ func (h held) askedEnd() (asked, word string) {
 func (h held) direction() string {
 	asked, word := h.askedEnd()
 	if asked == "" || strings.Contains(h.asked, "rank") {
-		return ""
+		return h.sorted()
 	}
 
 	column, descends, ok := h.ordered()
@@ -143,6 +143,26 @@ func (h held) direction() string {
 		return ""
 	}
 	return tell("The question says %s, the statement takes the other end: the %s first.", word, endIn(descends))
+}
+
+// sortedBy finds the column by which rows shall be sorted.
+var sortedBy = compile(`\b(?:sort|sorted|order|ordered) by (?:the |their )?(\pL+)(?:$|[,.?!]| (?:in |asc|desc))`)
+
+// sorted compares the column by which rows shall be sorted with the one column by which the statement does.
+func (h held) sorted() string {
+	m := sortedBy.FindStringSubmatch(h.asked)
+	if m == nil || !h.single || len(h.OrderBy) != 1 {
+		return ""
+	}
+
+	stem, by := words.Stem(m[1]), directions.ReplaceAllString(h.OrderBy[0], "")
+	c := h.find(func(c mention) bool { return c.known != nil && c.writes(by) })
+	isColumn := func(name string) bool { return slices.Equal(words.Stems(name), []string{stem}) }
+	if c.known == nil || !anyColumn(c.of, isColumn) || named(c.Column, stem) || named(c.of.Name, stem) ||
+		slices.ContainsFunc(h.Items, func(i sqlshape.SelectItem) bool { return strings.EqualFold(i.Alias, by) }) {
+		return ""
+	}
+	return differ("sorted by "+m[1], "sorts by "+c.Column)
 }
 
 // mostOf finds the things of which something has the most.

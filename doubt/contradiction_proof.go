@@ -248,7 +248,11 @@ func (h held) months() string {
 		h.Has("each year", "per year", "every year", "season*", "over the years", "of the year") {
 		return ""
 	}
-	for _, i := range h.places("STRFTIME", "(", "'%M'") {
+	at := h.places("STRFTIME", "(", "'%M'")
+	if len(at) == 2 && h.filtersAt(at[0]) && h.filtersAt(at[1]) { // the months of two columns are compared
+		return ""
+	}
+	for _, i := range at {
 		c := h.columnBehind(h.tokens[i].Pos)
 		if c.of == nil || h.Statement.Dialect().Value(h.tokens[i+2]) != "%m" {
 			continue

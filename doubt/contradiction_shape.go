@@ -50,7 +50,8 @@ func (h held) group() string {
 	}
 	m = byPair.FindStringSubmatch(strings.ToLower(text))
 	if m != nil && !ofFigure.MatchString(m[2]) && len(o.GroupBy) == 1 && h.single && !o.Limit &&
-		len(o.Items)-len(o.Aggregates) < 2 && !slices.ContainsFunc(o.Items, computes) {
+		len(o.Items)-len(o.Aggregates) < 2 &&
+		(!slices.ContainsFunc(o.Items, computes) || h.hasColumn(words.Stem(m[1])) || h.hasColumn(words.Stem(m[2]))) {
 		return tell("The question asks by %s and %s, the statement groups by one of them.", m[1], m[2])
 	}
 	return ""
@@ -80,7 +81,7 @@ var (
 	byOne    = compile(`(?i)\bby (?:the )?((?:\pL+ )?\pL+)`)
 	byPeriod = compile(`(?i)\b(monthly|yearly|quarterly|weekly|daily|annual) (?:total|totals|sum|sums|count|
 		counts|number|average|revenue|sales|turnover|figures|breakdown|amounts?)\b`)
-	grains = compile(`(?i)\b(?:per|by|each|every) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
+	grains = compile(`(?i)\b(?:per|by|each|every|which|what) (month|year|weekday|day of the week)\b|\b(month|year)ly\b`)
 )
 
 // byName finds "by country", where country is a name of the schema or a period.
@@ -232,6 +233,7 @@ var uncounted = words.Set("* DISTINCT CASE")
 
 var (
 	totalOf   = compile(`\b(?:total|sum of) (\pL+)(?: (\pL+))?`)
+	earnings  = compile(`\b(?:income|revenue|turnover|earnings|proceeds)\b`)
 	countedBy = compile(`(?i)\bCOUNT\s*\(\s*(?:\w+\.)?(\w+)\s*\)`)
 )
 
@@ -239,7 +241,16 @@ var (
 // none.
 func (h held) countedMeasure() string {
 	asked, m := totalOf.FindStringSubmatch(h.asked), countedBy.FindStringSubmatch(h.sql)
-	if asked == nil || m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
+	if c := h.countedRows(); c != "" {
+		return c
+	}
+	if m == nil || len(h.Aggregates) != 1 || h.Has("number", "count", "how many") {
+		return ""
+	}
+	if h.asks(earnings) && fraction.MatchString(h.typeOf(m[1])) {
+		return m[1]
+	}
+	if asked == nil {
 		return ""
 	}
 	c := h.find(func(c mention) bool { return strings.EqualFold(c.Column, m[1]) })
@@ -248,6 +259,46 @@ func (h held) countedMeasure() string {
 		return c.known.Name
 	}
 	return ""
+}
+
+var (
+	amountPer = compile(`\b(\pL+s) (?:per|by|(?:for|of) each)\b`)
+	pieces    = compile(`\bhow many (pieces|units|copies)\b`)
+	ofPieces  = compile(`(?i)^(?:quantity|qty|pieces|units|copies)$`)
+	numeric   = compile(`(?i)INT|REAL|FLOAT|DOUBLE|NUMERIC|DEC`)
+)
+
+// countedRows is a column of amounts that the question asks for, days per employee, while the statement counts rows;
+// "": none.
+func (h held) countedRows() string {
+	each, piece := amountPer.FindStringSubmatch(h.asked), pieces.FindStringSubmatch(h.asked)
+	if len(h.Aggregates) != 1 || len(h.places("COUNT", "(", "*")) != 1 || !h.single {
+		return ""
+	}
+	for _, t := range h.tables {
+		for _, c := range t.Columns {
+			isAsked := each != nil && strings.EqualFold(c.Name, each[1]) && !h.isThing(each[1]) ||
+				piece != nil && ofPieces.MatchString(c.Name) && !h.isThing(piece[1])
+			if isAsked && numeric.MatchString(c.Type) && !isKey(t, c.Name) && !h.uses(t, c.Name) {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// isThing reports whether a table has a word as its noun.
+func (h held) isThing(word string) bool {
+	return slices.ContainsFunc(h.Schema.Tables, func(t schema.Table) bool { return nounOf(t.Name) == words.Stem(word) })
+}
+
+// typeOf is the type of a column that the statement mentions; "": unknown.
+func (h held) typeOf(column string) string {
+	c := h.find(func(c mention) bool { return c.known != nil && strings.EqualFold(c.Column, column) })
+	if c.known == nil {
+		return ""
+	}
+	return c.known.Type
 }
 
 // average looks for an average that is computed without one.
