@@ -72,11 +72,14 @@ func (in Input) ownTotal() bool {
 		})
 }
 
-// totalTaken is the aggregate of a column of totals that the question names with its thing, as "lowest order total"
-// does, or of which it asks for the average; "": none.
+// totalTaken is the aggregate, or the ORDER of a top list, of a column of totals that the question names with its
+// thing, as "lowest order total" does, or of which it asks for the average; "": none.
 func (in Input) totalTaken() string {
 	for _, m := range ofTotal.FindAllStringSubmatch(in.Statement.SQL(), -1) {
 		for _, t := range in.Statement.Tables() {
+			if strings.EqualFold(m[1], "ORDER") && !in.Outline.Limit {
+				continue
+			}
 			if strings.EqualFold(m[1], "AVG") || in.Question.Has(nounOf(t.Name)+" total/totals") {
 				return strings.ToUpper(m[1])
 			}
@@ -85,8 +88,8 @@ func (in Input) totalTaken() string {
 	return ""
 }
 
-// ofTotal finds an aggregate of a column of totals.
-var ofTotal = compile(`(?i)\b(AVG|MIN|MAX)\s*\(\s*(?:\w+\.)?(?:\w+_)?total(?:_\w+)?\s*\)`)
+// ofTotal finds an aggregate, or an order, of a column of totals.
+var ofTotal = compile(`(?i)\b(AVG|MIN|MAX|ORDER)\s*(?:\(|BY)\s*(?:\w+\.)?(?:\w+_)?total(?:_\w+)?\b`)
 
 // asksNumber reports whether a count may be what the question asks for.
 func asksNumber(q QuestionFeatures) bool { return q.Count || q.Each || q.Sum || q.Open }
