@@ -23,6 +23,7 @@ type facts struct {
 	narrow   [places][]string
 	where    []string // other conditions that all hold
 	ranges   []*bounds
+	loose    []columnRef // of conditions that are not bounds
 	having   []string
 	order    []string
 	top      string // the first term of order behind a number of rows: "highest", "with the latest hire date"

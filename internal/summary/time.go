@@ -78,6 +78,10 @@ func (s answer) whole(by int, first, last periods.Moment) bool {
 	if f.parts || s.limited || s.outline.Having || s.ranks || f.limit != "" || len(f.having) > 0 {
 		return false
 	}
+	same := func(c columnRef) bool { return c.name == it.column.name && c.of == it.column.of }
+	if slices.ContainsFunc(f.loose, same) { // it leaves out a day
+		return false
+	}
 	from, until := f.rangeOf(it.column).Exact(it.span == "" && last.Grain == "day")
 	ended := s.now.IsZero() || !until.After(s.now)
 	return ended && from.Equal(first.At) && until.Equal(last.Next()) && s.fills(it.column, from, until)

@@ -108,6 +108,8 @@ func (r *reader) conditions() (all []condition) {
 	if join != "OR" {
 		return all
 	}
+	bounded := func(c condition) bool { return c.bounds != nil }
+	r.facts.parts = r.facts.parts || slices.ContainsFunc(all, bounded)
 	if slices.Contains(texts, "") {
 		r.fail()
 	}
@@ -172,7 +174,11 @@ func (r *reader) condition() []condition {
 			v.words = "it"
 		}
 	}
-	return []condition{r.compared(v)}
+	c := r.compared(v)
+	if c.bounds == nil && v.measure == nil && !strings.HasSuffix(c.text, " is known") {
+		r.facts.loose = append(r.facts.loose, v.column)
+	}
+	return []condition{c}
 }
 
 // mirrored are comparisons with their sides changed.
