@@ -16,17 +16,36 @@ var (
 	asksRate = regexp.MustCompile(`(?i)\brate\b`)
 	noPart   = regexp.MustCompile(
 		`(?i)(^|[^a-z])(per|ratio|share[_ ]price|exchange|share (an?|the|any|same))([^a-z]|$)|\d\s*(%|percent)`)
-	ofHundred = regexp.MustCompile(`(?:^|[^\d.])100(?:\.0*)?\s*\*|\*\s*100(?:\.0*)?(?:[^\d.]|$)`)
-	byNumber  = regexp.MustCompile(`/\s*[\d.]+[\s)]*$`)
-	flagOf    = regexp.MustCompile(`(?i)^avg\s*\(\s*(?:\w+\.)?["` + "`" + `]?(is|has)[ _]\w*["` + "`" + `]?\s*\)$`)
-	oneOrNone = regexp.MustCompile(`(?i)\bavg\s*\(\s*case\b.*\bthen\s+1(\.0*)?\s+else\s+0(\.0*)?\s+end\s*\)`)
-	totals    = regexp.MustCompile(`(?i)\b(sum|avg|min|max|count)\s*\(`)
-	counts    = regexp.MustCompile(`(?i)\bcount\s*\(|\b(sum|avg)\s*\(\s*case\b`)
+	ofHundred  = regexp.MustCompile(`(?:^|[^\d.])100(?:\.0*)?\s*\*|\*\s*100(?:\.0*)?(?:[^\d.]|$)`)
+	byNumber   = regexp.MustCompile(`/\s*[\d.]+[\s)]*(,\s*\d+[\s)]*)?$|/\s*[\d.]+\s*\)?\s*\*\s*100\b`)
+	flagOf     = regexp.MustCompile(`(?i)^avg\s*\(\s*(?:\w+\.)?["` + "`" + `]?(is|has)[ _]\w*["` + "`" + `]?\s*\)$`)
+	oneOrNone  = regexp.MustCompile(`(?i)\bavg\s*\(\s*case\b.*\bthen\s+1(\.0*)?\s+else\s+0(\.0*)?\s+end\s*\)`)
+	totals     = regexp.MustCompile(`(?i)\b(sum|avg|min|max|count)\s*\(`)
+	counts     = regexp.MustCompile(`(?i)\bcount\s*\(|\b(sum|avg)\s*\(\s*case\b`)
+	unmeasured = regexp.MustCompile(
+		`(?is)\bcount\s*\([^()]*\)|\bcase\b.*?\bend\b|\bfilter\s*\([^()]*\)|` +
+			`\bfrom\b[^()]*|\bas\s+[\w ]+|\bover\b[^()]*|[a-z_]\w*\s*[(.]`)
+	names = regexp.MustCompile(`(?i)[a-z_]\w*`)
 )
 
-// IsPercent reports whether an expression is a quotient that 100 makes a percentage.
-func IsPercent(expression string) bool {
-	return ofHundred.MatchString(expression) && !byNumber.MatchString(expression)
+// IsPercent reports whether an expression is a quotient that 100 makes a percentage. named: its name says so. Without
+// one, both sides must have one unit: liters for 100 km are not a percentage.
+func IsPercent(expression string, named bool) bool {
+	quotient := ofHundred.MatchString(expression) && !byNumber.MatchString(expression)
+	return quotient && (named || oneKind(expression))
+}
+
+// oneKind reports whether an expression has at most one column, counts aside.
+func oneKind(expression string) bool {
+	found := map[string]bool{}
+	for _, name := range names.FindAllString(unmeasured.ReplaceAllString(expression, " "), -1) {
+		switch name = strings.ToLower(name); name {
+		case "distinct", "select", "null", "where", "real", "float":
+		default:
+			found[name] = true
+		}
+	}
+	return len(found) < 2
 }
 
 // MarkShares marks the columns of t that are parts of one: quotients in s of which each value lies in 0..1, where the

@@ -280,6 +280,10 @@ func (s answer) sorting() sorting {
 
 var shareName = regexp.MustCompile(`(?i)(^|[_ ])(pct|perc|percent|percentage|share|rate|ratio|fraction|proportion)([_ ]|$)`)
 
+// rateName are names of what is a percentage of another thing.
+var rateName = regexp.MustCompile(`(?i)\b(percent|percentage|perc|pct|share|rate|ratio|fraction|proportion|growth|change|` +
+	`increase|decrease|margin|markup|discount|conversion|utili[sz]ation|occupancy|coverage|churn|retention|roi|ctr)\b`)
+
 // isPercent reports whether figures are parts of a hundred, or of one. It marks those of one that the statement alone
 // shows.
 func (s answer) isPercent(i int, c column) bool {
@@ -288,7 +292,8 @@ func (s answer) isPercent(i int, c column) bool {
 	}
 	m := s.measureOf(i)
 	part := m != nil && strings.HasPrefix(m.noun, "share of ")
-	if (part || strings.Contains(c.item, "/")) && periods.IsPercent(c.item) {
+	named := part || rateName.MatchString(spoken(c.name))
+	if (part || strings.Contains(c.item, "/")) && periods.IsPercent(c.item, named) {
 		return true
 	}
 	apart := func(row []any) bool { f, ok := number(row[i]); return ok && (f < 0 || f > 1) }

@@ -165,7 +165,7 @@ func (s answer) better(i int, m *measure) string {
 	case s.columns[i].percent && strings.HasPrefix(m.noun, "share of "):
 		return strings.Replace(m.noun, " in percent", "", 1)
 	case s.columns[i].percent && shareName.MatchString(s.Columns[i]), strings.ContainsAny(m.noun, "×÷−+"),
-		!s.columns[i].percent && strings.HasSuffix(m.noun, " in percent"):
+		!s.columns[i].percent && strings.Contains(m.noun, " in percent"):
 		return name
 	case s.columns[i].percent:
 		return strings.TrimSuffix(m.noun, " in percent")

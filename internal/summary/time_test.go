@@ -55,8 +55,10 @@ func TestOverTime(t *testing.T) {
 			rows(two, []any{"2023-01", int64(4)}, []any{"2023-02", int64(9)}, []any{"2027-12", int64(5)}),
 			"Highest in February 2023: 9."},
 
-		{"a day that is left out", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND day <> '2023-12-31'" + by, year, high},
-		{"its day as a day", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND date(day) <> '2023-12-31'" + by, year, high},
+		{"a day that is left out", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND day <> '2023-12-31'" + by, year,
+			high},
+		{"its day as a day", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND date(day) <> '2023-12-31'" + by,
+			year, high},
 		{"days that are left out", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND day NOT IN ('2023-12-31')" + by,
 			year, high},
 		{"a day by its end", sum + "day >= '2023-01-01' AND day < '2024-01-01' AND day NOT LIKE '%-01'" + by, year, high},
