@@ -333,17 +333,36 @@ func (s answer) flags() string {
 	if yes < 1 || no < 1 || m.rows == "" || len(found) != len(s.Rows) {
 		return ""
 	}
-	verb, not := "are "+f.adjective, "are not"
-	if f.has != "" {
-		verb, not = "have "+f.has, "do not"
-	}
+	verb, not := f.verbs(yes), f.negation(no)
 	rest := ""
 	if unknown > 0 {
-		rest = ", " + s.figure(1, unknown) + map[bool]string{true: " is unknown", false: " are unknown"}[unknown == 1]
+		rest = ", " + s.figure(1, unknown) + " " + oneOf(unknown, "is", "are") + " unknown"
 	}
 	all := yes + no + unknown
 	return s.figure(1, yes) + " of " + s.figure(1, all) + " " + m.rows + s.facts.conditions() + " " + verb +
 		" (" + share(yes, all) + "), " + s.figure(1, no) + " " + not + rest + "."
+}
+
+// verbs say that n rows have a flag, and negation that n have it not.
+func (f flag) verbs(n float64) string {
+	switch {
+	case f.has != "":
+		return oneOf(n, "has ", "have ") + f.has
+	case f.one != "" && n == 1:
+		return "is " + withArticle(f.one)
+	}
+	return oneOf(n, "is ", "are ") + f.adjective
+}
+
+func (f flag) negation(n float64) string {
+	if f.has != "" {
+		return oneOf(n, "does not", "do not")
+	}
+	return oneOf(n, "is not", "are not")
+}
+
+func oneOf(n float64, one, many string) string {
+	return map[bool]string{true: one, false: many}[n == 1]
 }
 
 // truthOf says whether a value of a flag is "yes", "no" or "null"; "" for any other one.

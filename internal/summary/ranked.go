@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/periods"
@@ -133,6 +134,9 @@ func (s answer) line(by, of int) (line []point) {
 		if !ok && i == 0 && s.limited {
 			return nil
 		}
+		if _, computed := row[of].(float64); computed {
+			value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 12, 64), 64) // 0.1 + 0.2 is 0.3
+		}
 		if ok {
 			line = append(line, point{label: s.label(by, row[by]), value: value, figure: s.figure(of, row[of]), row: row})
 		}
@@ -191,7 +195,10 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	counts := s.counts(of)
 	times := s.columns[of].times
 	who, figure := line[0].label, line[0].figure
-	if counts && (s.columns[by].names() || s.spans[by] == "week") {
+	those := ""
+	if counts && least && line[0].value > 0 && s.leavesEmpty(by) {
+		those = "Of those with any, "
+	} else if counts && (s.columns[by].names() || s.spans[by] == "week") {
 		who = capital(who)
 	}
 	switch {
@@ -223,7 +230,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 			figure += ", then " + line[1].label + " with " + line[1].figure
 		}
 		has := map[bool]string{true: " has the ", false: " have the "}[top == 1]
-		return who + has + strings.TrimSpace(ends+" "+s.thing(of)) + ": " + figure + "."
+		return those + who + has + strings.TrimSpace(ends+" "+s.thing(of)) + ": " + figure + "."
 	case top > 2:
 		return capital(ends + " " + what + ": " + line[0].figure + ", shared by " + who + ".")
 	case second:
@@ -231,6 +238,21 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	}
 	return capital(ends+" "+what) + ": " + who + ", " + figure + "."
 }
+
+// leavesEmpty reports whether a group with no row is left out: the groups are rows of another table, and the statement
+// reads only those with a row.
+func (s answer) leavesEmpty(by int) bool {
+	c := s.facts.items[by].column
+	if s.known {
+		return len(s.facts.joined) == 0 && (c.of != nil && !c.own || c.base() != "")
+	}
+	return joining.MatchString(s.statement.SQL()) && !outerJoin.MatchString(s.statement.SQL())
+}
+
+var (
+	joining   = regexp.MustCompile(`(?i)\bjoin\b`)
+	outerJoin = regexp.MustCompile(`(?i)\b(left|right|full)\b`)
+)
 
 // extremes are the words for the ends of figures: the lower one is that of true.
 func extremes(counts, times bool) map[bool]string {
@@ -251,7 +273,11 @@ func (s answer) same(line []point, n string) string {
 	if text := s.counted(); text != "" && len(s.facts.having) > 0 {
 		return text
 	}
-	return "All " + n + " have the same: " + line[0].figure + "."
+	all := "All " + n
+	if rest, two := strings.CutPrefix(n, "2"); two && len(line) == 2 {
+		all = "Both" + rest
+	}
+	return all + " have the same: " + line[0].figure + "."
 }
 
 // several names so many rows by the column that names them: "7 months".

@@ -89,7 +89,7 @@ func TestOverTime(t *testing.T) {
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(9)}, []any{"2023-12", int64(7)}),
 			"Highest in August 2023: 9."},
 		{"all the same", sum + "paid" + by,
-			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}), "All 2 months have the same: 7."},
+			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}), "Both months have the same: 7."},
 		{"all the same but one that is missing", sum + "paid" + by,
 			rows(two, []any{"2023-01", int64(7)}, []any{"2023-08", int64(7)}, []any{"2023-09", nil}), ""},
 		{"the highest twice", sum + "paid" + by,
