@@ -68,6 +68,7 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 		s.facts.items = make([]item, len(s.Columns))
 	}
 	s.sorted = s.sorting()
+	s.namePeriods()
 	s.joinMonths()
 	s.joinNames()
 	s.limited = s.facts.limit != "" || !s.known && (limit.MatchString(sql) || limiting.MatchString(sql))
@@ -95,6 +96,51 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 	}
 	return s
 }
+
+// namePeriods makes periods of the days of a column that is named after a larger one, as in a calendar of first days.
+// Days that do not begin one are not days either: the figures of month_end are those of a month.
+func (s *answer) namePeriods() {
+	for i, name := range s.Columns {
+		grain := lastWord(periodTail.ReplaceAllString(spoken(name), ""))
+		larger := slices.Contains([]string{"year", "quarter", "month", "week"}, grain)
+		if larger && (s.Types[i].Grain == "" || s.Types[i].Grain == "day") && s.hasDays(i) {
+			s.Types[i].Grain = "unknown"
+			if s.begins(i, grain) {
+				s.Types[i].Grain = grain
+			}
+		}
+	}
+}
+
+// hasDays reports whether all values of a column are days, or times.
+func (s *answer) hasDays(i int) bool {
+	days := 0
+	for _, row := range s.Rows {
+		text, _ := row[i].(string)
+		if _, ok := periods.ReadTime(text); !ok && row[i] != nil {
+			return false
+		} else if ok {
+			days++
+		}
+	}
+	return days > 0
+}
+
+// begins reports whether all days of a column begin a period of a grain. Weeks begin with one weekday.
+func (s *answer) begins(i int, grain string) bool {
+	of, weekdays := result.Type{Grain: grain}, map[time.Weekday]bool{}
+	for _, row := range s.Rows {
+		at, ok := of.Period(row[i])
+		if !ok && row[i] != nil {
+			return false
+		} else if ok {
+			weekdays[at.Weekday()] = true
+		}
+	}
+	return grain != "week" || len(weekdays) == 1
+}
+
+var periodTail = regexp.MustCompile(` (start|begin|end|date|day)$`)
 
 // joinMonths makes one column of months of a column of years and one of the months or quarters of the same times.
 func (s *answer) joinMonths() {
