@@ -491,8 +491,11 @@ func (s answer) addsUp(i int) bool {
 
 // keyed is the name of a column whose numbers name something, and are no amounts.
 var keyed = regexp.MustCompile(
-	`(?i:(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
-		`year|quarter|month|week|day|hour)$)|[a-z]I[Dd]$`)
+	`(?i:(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|isbn|ean|upc|gtin|` +
+		`imei|barcode|serial|prefix|year|quarter|month|week|day|hour)$)|[a-z]I[Dd]$`)
+
+// placeName is the name of a column of places on earth, which name no rows.
+var placeName = regexp.MustCompile(`(?i)(^|_)(lat|lon|latitude|longitude)$`)
 
 // roles finds the one column that names the rows, and the one with the figures that order them, or the first one. Keys
 // count for neither. ok is false where there are other columns, and where two rows have one name.
@@ -505,7 +508,7 @@ func (s answer) roles() (by, of int, ok bool) {
 		case kind == figures && s.columns[i].key != "":
 			key = i
 		case kind == figures && (keyed.MatchString(name) || part):
-			if year < 0 && !strings.HasSuffix(spoken(name), "id") {
+			if year < 0 && !strings.HasSuffix(spoken(name), "id") && !placeName.MatchString(name) {
 				year = i
 			}
 		case kind == figures:

@@ -295,7 +295,7 @@ func (r *reader) cases(of string) *measure {
 		r.fail() // it counts, or averages, other rows
 	case !one:
 		rows := m.rows
-		m = &measure{}
+		m = &measure{noun: of + v.words}
 		r.nameSum(m, of, "", v)
 		m.noun, m.whole, m.rows, m.share = m.noun+" of "+rows, true, "", ""
 	case average:
@@ -338,6 +338,9 @@ func (m *measure) call(alias string) {
 		return
 	}
 	if of, ok := strings.CutPrefix(m.noun, "total "); ok && m.verb == m.noun {
+		if !m.added { // several functions of many rows
+			of = m.noun
+		}
 		m.noun, m.most = alias+" ("+of+")", alias
 	}
 }
