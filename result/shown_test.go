@@ -101,3 +101,43 @@ func TestTextsOfCoordinates(t *testing.T) {
 		golden.Equal(t, tt.want, table.Texts(0).Text(tt.values[0]), tt.reason)
 	}
 }
+
+// TestTextsOfNames: numbers that name something have no separators; amounts have them, and one scale.
+func TestTextsOfNames(t *testing.T) {
+	type values = []any
+	for _, tt := range []struct {
+		reason, column string
+		values         values
+		want           []string
+	}{
+		{"a rate has one scale", "hourly_rate", values{45.0, 42.5, 1200.75}, []string{"45.00", "42.50", "1,200.75"}},
+		{"hours have one scale", "weekly_hours", values{int64(40), 37.5}, []string{"40.00", "37.50"}},
+		{"years have no separators", "year", values{int64(2023), 2024.0}, []string{"2023", "2024"}},
+		{"an average of years has none either", "avg_year", values{2023.0, 2023.5}, []string{"2023.00", "2023.50"}},
+		{"an average of years as a decimal", "birth_year", values{Decimal("1976.6667")}, []string{"1976.67"}},
+		{"a share of a year is a figure", "year_share", values{0.5, 0.25}, []string{"0.50", "0.25"}},
+		{"months of a year", "month", values{int64(1), int64(12)}, []string{"1", "12"}},
+		{"a month with its year", "year_month", values{int64(202401), int64(202312)}, []string{"202401", "202312"}},
+		{"a day with its year", "day", values{int64(20240131)}, []string{"20240131"}},
+		{"views of a month are an amount", "monthly_views", values{int64(123456)}, []string{"123,456"}},
+		{"days are an amount", "days_online", values{int64(1200)}, []string{"1,200"}},
+		{"a salary per month is an amount", "salary_per_month", values{int64(5200)}, []string{"5,200"}},
+		{"the revenue of a quarter is an amount", "quarter_revenue", values{int64(412000)}, []string{"412,000"}},
+		{"years of a participle", "founded", values{int64(1949), nil, int64(2004)}, []string{"1949", "", "2004"}},
+		{"a count of a participle", "built", values{int64(1949), int64(12)}, []string{"1,949", "12"}},
+		{"a season", "season", values{int64(2022)}, []string{"2022"}},
+		{"a serial", "serial", values{int64(70001)}, []string{"70001"}},
+		{"a key", "OrderID", values{int64(70001)}, []string{"70001"}},
+		{"zero has no sign", "balance", values{math.Copysign(0, -1), -7.25}, []string{"0.00", "−7.25"}},
+	} {
+		table := &Table{Columns: []string{tt.column}}
+		for _, v := range tt.values {
+			table.Rows = append(table.Rows, []any{v})
+		}
+		for i, v := range tt.values {
+			if got := table.Texts(0).Text(v); v != nil && got != tt.want[i] {
+				t.Errorf("%s: %s %v is %q, want %q", tt.reason, tt.column, v, got, tt.want[i])
+			}
+		}
+	}
+}

@@ -19,7 +19,8 @@ type Texts struct {
 	Instant bool // the values are times, and each text has its zone
 
 	of      Type
-	digits  int // behind the point
+	digits  int  // behind the point
+	bare    bool // numbers have no separators: averages of years
 	days    bool
 	times   bool // all texts are times without a zone
 	seconds bool // a time has seconds
@@ -28,7 +29,8 @@ type Texts struct {
 // Texts returns the writer for a column of t. All numbers of the column have the same number of decimal places: the
 // significant ones, or two if computed numbers have many.
 func (t *Table) Texts(column int) Texts {
-	s := Texts{of: t.typeOf(column), Numeric: true, times: true, days: true, Plain: naming.MatchString(t.Columns[column])}
+	s := Texts{of: t.typeOf(column), Numeric: true, times: true, days: true}
+	s.Plain, s.bare = t.named(column)
 	s.Plain = (s.Plain || s.of.Grain != "") && !s.of.Share
 	largest, found, onEarth := 0.0, false, coordinate.MatchString(t.Columns[column])
 	for _, row := range t.Rows {
@@ -61,10 +63,44 @@ func (t *Table) Texts(column int) Texts {
 	return s
 }
 
-// naming are the names of columns whose whole numbers nobody adds up: keys, codes, and parts of a time.
-var naming = regexp.MustCompile(
-	`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr)([_ ]|$)|[_ ](number|no|key)$|` +
-		`year|quarter|month|week|day|hour)|I[dD]$`)
+// named reports whether the numbers of a column name something: keys and codes by the name of the column, parts of a time
+// by their values too. bare: they are years with a fraction, as an average has.
+func (t *Table) named(column int) (plain, bare bool) {
+	name := t.Columns[column]
+	if naming.MatchString(name) {
+		return true, false
+	}
+	part, year := timePart.MatchString(name) && !rate.MatchString(name), yearName.MatchString(name)
+	if !part && !year {
+		return false, false
+	}
+	least, largest, whole := math.Inf(1), math.Inf(-1), true
+	for _, row := range t.Rows {
+		if column < len(row) {
+			if f, ok := (Type{}).Number(row[column]); ok {
+				least, largest, whole = min(least, f), max(largest, f), whole && f == math.Trunc(f)
+			}
+		}
+	}
+	within := func(from, to float64) bool { return least >= from && largest <= to }
+	switch years := within(1000, 2999); {
+	case !part:
+		return years && whole, false
+	case !whole:
+		return false, years && yearly.MatchString(name)
+	}
+	return largest < 10_000 || within(190_001, 210_053) || within(19_000_101, 21_001_231), false
+}
+
+// Names of columns whose whole numbers nobody adds up: of keys and codes, of parts of a time, and of years.
+var (
+	naming = regexp.MustCompile(`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr|upc|gtin|imei|` +
+		`barcode|serial|prefix)([_ ]|$)|[_ ](number|no|key)$)|I[dD]$`)
+	timePart = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)([^ls]|$)`)
+	rate     = regexp.MustCompile(`(?i)(^|[_ ])per[_ ]`)
+	yearly   = regexp.MustCompile(`(?i)year([^ls]|$)`)
+	yearName = regexp.MustCompile(`(?i)^(born|built|founded|established|published|season|vintage)$`)
+)
 
 // coordinate are the names of columns of places on earth: seven digits are a centimeter.
 var coordinate = regexp.MustCompile(`(?i)(^|[_ ])(lat|lon|lng|latitude|longitude)$`)
@@ -148,9 +184,9 @@ func (s Texts) Text(v any) string {
 		switch {
 		case s.of.Kind == KindBool, s.Plain:
 		case s.digits > 0:
-			return separated(strconv.FormatInt(v, 10) + "." + strings.Repeat("0", s.digits))
+			return s.separated(strconv.FormatInt(v, 10) + "." + strings.Repeat("0", s.digits))
 		default:
-			return separated(strconv.FormatInt(v, 10))
+			return s.separated(strconv.FormatInt(v, 10))
 		}
 	case float64:
 		a := math.Abs(v)
@@ -161,7 +197,7 @@ func (s Texts) Text(v any) string {
 		case a != 0 && a < math.Pow(10, -float64(s.digits))/2: // not nothing
 			return strconv.FormatFloat(v, 'g', 2, 64)
 		case s.Numeric:
-			return separated(strconv.FormatFloat(v, 'f', s.digits, 64))
+			return s.separated(strconv.FormatFloat(v, 'f', s.digits, 64))
 		}
 	case Decimal:
 		if s.Plain && !strings.Contains(string(v), ".") {
@@ -169,7 +205,7 @@ func (s Texts) Text(v any) string {
 		}
 		if r, ok := new(big.Rat).SetString(string(v)); ok && len(v) < 100 {
 			if text := r.FloatString(s.digits); strings.Trim(text, "-0.") != "" || r.Sign() == 0 {
-				return separated(text)
+				return s.separated(text)
 			}
 		}
 	case string:
@@ -189,14 +225,17 @@ func (s Texts) Text(v any) string {
 	return words.Plain(s.of.Shown(v))
 }
 
-// separated puts commas between the thousands of a number without an exponent.
-func separated(text string) string {
+// separated puts commas between the thousands of a number without an exponent. Zero has no sign.
+func (s Texts) separated(text string) string {
 	whole, rest, _ := strings.Cut(text, ".")
 	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "−", whole[1:]
+	if digits, negative := strings.CutPrefix(whole, "-"); negative {
+		whole = digits
+		if strings.Trim(text, "-0.") != "" {
+			sign = "−"
+		}
 	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
+	for i := len(whole) - 3; i > 0 && !s.bare; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	if rest != "" {
