@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/texttosql/texttosql/internal/words"
 	"github.com/texttosql/texttosql/sqltext"
 )
 
@@ -555,6 +556,9 @@ func (f *facts) sound(grouped, single bool) bool {
 	return !f.distinct && (measured || having || single || !shown)
 }
 
+// years are participles that are names of years, and not of flags.
+var years = words.Set("born built founded established")
+
 // entities are the groups in words. A key and a name of one table are the thing that they name.
 func entities(groups []value) (all []string) {
 	for _, g := range groups {
@@ -573,7 +577,7 @@ func entities(groups []value) (all []string) {
 			text = c.of.called()
 		case c.own && c.base() != "":
 			text = c.base()
-		case c.flag().adjective != "":
+		case c.flag().adjective != "" && !years[c.words]:
 			text += " or not"
 		}
 		if !slices.Contains(all, text) {

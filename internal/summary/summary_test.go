@@ -177,6 +177,8 @@ func TestSentenceRows(t *testing.T) {
 		{"SELECT count(*) FROM users WHERE newsletter", "Number of users marked newsletter.", "a noun"},
 		{"SELECT count(*) FROM stays s JOIN patients p ON p.id = s.patient_id WHERE p.is_smoker AND NOT s.private",
 			"Number of stays that are not private, where patient is a smoker.", "flags of two tables"},
+		{"SELECT founded, count(*) FROM clubs GROUP BY founded", "Number of clubs by founded.", "a year"},
+		{"SELECT paid, count(*) FROM orders GROUP BY paid", "Number of orders by paid or not.", "a flag"},
 		{"SELECT is_smoker, count(*) FROM patients GROUP BY is_smoker", "Number of patients by whether smoker or not.",
 			"a group of a flag"},
 		{"SELECT avg(is_smoker), sum(is_smoker) FROM patients",
