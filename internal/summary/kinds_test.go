@@ -169,6 +169,15 @@ func TestFoundOfKinds(t *testing.T) {
 			"Highest salary: Quinn, 2,980.50; then Sven, 2,790.75."},
 		{"the lowest ones above a bound", "SELECT name, salary FROM nurses WHERE salary > 2000 ORDER BY salary LIMIT 3",
 			salaries, ""},
+		{"sums of some values", "SELECT name, sum(profit) AS loss FROM shops WHERE profit < 0 GROUP BY name",
+			rows([]string{"name", "loss"}, []any{"Oslo", int64(-900)}, []any{"Bern", int64(-35)}),
+			"Highest total profit where profit is below 0: Bern, −35; then Oslo, −900."},
+		{"averages of some values of some rows", "SELECT name, avg(profit) AS p FROM shops WHERE profit > 5 AND is_open " +
+			"GROUP BY name", rows([]string{"name", "p"}, []any{"Oslo", int64(900)}, []any{"Bern", int64(35)}),
+			"Highest average profit of shops that are open where profit is above 5: Oslo, 900; then Bern, 35."},
+		{"sums of rows with a value", "SELECT name, sum(profit) AS p FROM shops WHERE profit IS NOT NULL AND size < 9 " +
+			"GROUP BY name", rows([]string{"name", "p"}, []any{"Oslo", int64(900)}, []any{"Bern", int64(35)}),
+			"Highest total profit: Oslo, 900; then Bern, 35."},
 		{"groups below a bound", "SELECT country, count(*) AS n FROM guests GROUP BY country HAVING n < 20", counts,
 			"3 countries where number of guests is below 20."},
 		{"groups above a bound", "SELECT country, count(*) AS n FROM guests GROUP BY country HAVING count(*) > 9", counts,

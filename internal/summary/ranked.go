@@ -71,7 +71,20 @@ func (s answer) ranked(by, of int) string {
 		return ""
 	}
 	slices.SortStableFunc(line, order(!least))
-	return s.most(line, by, of, what, least)
+	return s.most(line, by, of, what+s.selected(of), least)
+}
+
+// selected are the conditions of the rows if one of them chooses values of the column that is summed: the total of
+// losses is not the total profit.
+func (s answer) selected(of int) string {
+	m := s.measureOf(of)
+	if m == nil || m.rows != "" || !slices.Contains(slices.Concat(s.facts.below, s.facts.above), m.of.text) {
+		return ""
+	}
+	if s.facts.narrowText() != "" && s.facts.subject != "" {
+		return " of " + s.facts.rows()
+	}
+	return s.facts.conditions()
 }
 
 // currency are the names of columns of currencies. Amounts of several ones cannot be compared.
