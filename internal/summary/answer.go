@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -225,6 +226,9 @@ func (it item) label(v any) string {
 	if f := it.column.flag(); f != (flag{}) && (truthOf(v) == "yes" || truthOf(v) == "no") {
 		return f.value(v)
 	}
+	if v == nil && it.words != "" {
+		return "no " + it.words
+	}
 	return label(v)
 }
 
@@ -365,10 +369,13 @@ func (s answer) figure(i int, v any) string {
 // label writes a value that names a row of a column.
 func (s answer) label(i int, v any) string {
 	c := s.columns[i]
+	if v == nil {
+		return s.unnamed(i)
+	}
 	if at, ok := s.period(i, v); ok {
 		return at.String()
 	}
-	if c.flag != (flag{}) && v != nil {
+	if c.flag != (flag{}) {
 		return c.flag.value(v)
 	}
 	if _, isNumber := number(v); isNumber && c.key != "" {
@@ -381,6 +388,21 @@ func (s answer) label(i int, v any) string {
 		return "week " + label(v)
 	}
 	return label(v)
+}
+
+// unnamed are the rows without a value of a column: "those without region".
+func (s answer) unnamed(i int) string {
+	what := cmp.Or(s.columns[i].key, s.facts.items[i].words)
+	if what == "" || strings.ContainsAny(what, "×÷−+“") {
+		what = s.called(i)
+	}
+	switch {
+	case s.columns[i].flag != (flag{}):
+		return "unknown"
+	case what == "":
+		return label(nil)
+	}
+	return "those without " + what
 }
 
 // plainGroup reports whether figures are grouped by the whole numbers of a column, as of floors, which are not parts of
@@ -579,7 +601,10 @@ func (s answer) kind(column int) int {
 }
 
 // plainName is the name of a column that a person chose.
-var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z_ ]{2,39}$`)
+var (
+	plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z_ ]{2,39}$`)
+	areaName  = regexp.MustCompile(`(_(?:km|m|cm|mm|ft|mi))[23]$`)
+)
 
 // percentWords are names of columns of percentages.
 var percentWords = strings.NewReplacer("percentage", "percentage", "percent", "percentage", "pct", "percentage", "perc",
@@ -587,7 +612,7 @@ var percentWords = strings.NewReplacer("percentage", "percentage", "percent", "p
 
 // called is the name of a column in words; "" where it says nothing.
 func (s answer) called(i int) string {
-	if !plainName.MatchString(s.Columns[i]) {
+	if !plainName.MatchString(areaName.ReplaceAllString(s.Columns[i], "$1")) {
 		return ""
 	}
 	name := spoken(s.Columns[i])

@@ -378,6 +378,9 @@ func truthOf(v any) string {
 
 // amount says how many rows there are.
 func (s answer) amount(n, rows string) string {
+	if n == "0" || n == "1" {
+		rows = strings.TrimPrefix(rows, "different ")
+	}
 	if n == "1" {
 		many, rest := rows, ""
 		if tail, ok := strings.CutPrefix(rows, s.facts.subject+" "); ok {

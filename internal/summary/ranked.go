@@ -40,10 +40,14 @@ func (s answer) ranked(by, of int) string {
 		least = !s.sorted.down
 	}
 	switch {
-	case len(line) == 0, s.ranks, len(s.outline.SetOps) > 0:
+	case len(line) == 0, s.ranks, len(s.outline.SetOps) > 0, s.mixesSigns(line, of):
 		return ""
 	case len(line) == 1 && !s.limited:
-		return line[0].label + ": " + line[0].figure + s.beside(line[0], of) + "."
+		who := line[0].label
+		if line[0].row[by] == nil {
+			who = capital(who)
+		}
+		return who + ": " + line[0].figure + s.beside(line[0], of) + "."
 	case s.limited && (!s.firstRows() || s.sorted.item != of && s.sorted.item != by):
 		return ""
 	}
@@ -72,6 +76,17 @@ func (s answer) ranked(by, of int) string {
 	}
 	slices.SortStableFunc(line, order(!least))
 	return s.most(line, by, of, what+s.selected(of), least)
+}
+
+// mixesSigns reports whether shares of a whole are less than nothing or more than all: gains and losses have no shares.
+func (s answer) mixesSigns(line []point, of int) bool {
+	m := s.measureOf(of)
+	all := 100.0
+	if s.Types[of].Share {
+		all = 1
+	}
+	beyond := func(p point) bool { return p.value < 0 || p.value > all+1e-9 }
+	return m != nil && strings.HasPrefix(m.noun, "share of ") && slices.ContainsFunc(line, beyond)
 }
 
 // selected are the conditions of the rows if one of them chooses values of the column that is summed: the total of
@@ -211,7 +226,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 	those := ""
 	if counts && least && line[0].value > 0 && s.leavesEmpty(by) {
 		those = "Of those with any, "
-	} else if counts && (s.columns[by].names() || s.spans[by] == "week") {
+	} else if counts && (s.columns[by].names() || s.spans[by] == "week" || line[0].row[by] == nil) {
 		who = capital(who)
 	}
 	switch {
@@ -242,7 +257,7 @@ func (s answer) most(line []point, by, of int, what string, least bool) string {
 		if second {
 			figure += ", then " + line[1].label + " with " + line[1].figure
 		}
-		has := map[bool]string{true: " has the ", false: " have the "}[top == 1]
+		has := map[bool]string{true: " has the ", false: " have the "}[top == 1 && line[0].row[by] != nil]
 		return those + who + has + strings.TrimSpace(ends+" "+s.thing(of)) + ": " + figure + "."
 	case top > 2:
 		return capital(ends + " " + what + ": " + line[0].figure + ", shared by " + who + ".")
@@ -296,7 +311,11 @@ func (s answer) same(line []point, n string) string {
 // several names so many rows by the column that names them: "7 months".
 func (s answer) several(n, by int) string {
 	text := words.Thousands(n)
-	if part, _, _ := strings.Cut(s.columns[by].span, " "); part != "" {
+	span := s.columns[by].span
+	if s.spans[by] == "week" {
+		span = "week"
+	}
+	if part, _, _ := strings.Cut(span, " "); part != "" {
 		text += " " + words.Plural(part, n)
 	}
 	return text
