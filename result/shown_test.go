@@ -127,6 +127,7 @@ func TestTextsOfNames(t *testing.T) {
 		{"a count of a participle", "built", values{int64(1949), int64(12)}, []string{"1,949", "12"}},
 		{"a season", "season", values{int64(2022)}, []string{"2022"}},
 		{"a serial", "serial", values{int64(70001)}, []string{"70001"}},
+		{"a balance of an account", "account_balance", values{int64(70001)}, []string{"70,001"}},
 		{"a key", "OrderID", values{int64(70001)}, []string{"70001"}},
 		{"zero has no sign", "balance", values{math.Copysign(0, -1), -7.25}, []string{"0.00", "−7.25"}},
 	} {

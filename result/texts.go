@@ -94,8 +94,8 @@ func (t *Table) named(column int) (plain, bare bool) {
 
 // Names of columns whose whole numbers nobody adds up: of keys and codes, of parts of a time, and of years.
 var (
-	naming = regexp.MustCompile(`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr|upc|gtin|imei|` +
-		`barcode|serial|prefix)([_ ]|$)|[_ ](number|no|key)$)|I[dD]$`)
+	naming = regexp.MustCompile(`(?i:^id$|[_ ]id$|(^|[_ ])(zip|postcode|postal|phone|code|isbn|ean|sku|nr|upc|gtin|imei)([_ ]|$)|` +
+		`(^|[_ ])(barcode|serial|prefix|port|account)$|[_ ](number|no|key)$)|I[dD]$`)
 	timePart = regexp.MustCompile(`(?i)(year|quarter|month|week|day|hour)([^ls]|$)`)
 	rate     = regexp.MustCompile(`(?i)(^|[_ ])per[_ ]`)
 	yearly   = regexp.MustCompile(`(?i)year([^ls]|$)`)

@@ -283,6 +283,8 @@ func TestFoundOfKinds(t *testing.T) {
 			rows([]string{"title", "isbn"}, []any{"Emma", int64(9780141439587)}, []any{"Dune", int64(9780441013593)}), "2 books."},
 		{"places do not name rows", "SELECT serial, latitude FROM machines",
 			rows([]string{"serial", "latitude"}, []any{int64(70001), 48.2}, []any{int64(70002), -33.5}), "2 machines."},
+		{"serials without an order", "SELECT serial, floor FROM machines",
+			rows([]string{"serial", "floor"}, []any{int64(70001), int64(3)}, []any{int64(70002), int64(12)}), "2 machines."},
 		{"serials name rows", "SELECT serial, load FROM machines ORDER BY load DESC",
 			rows([]string{"serial", "load"}, []any{int64(70001), 1.25}, []any{int64(70002), 0.5}),
 			"Highest load: 70001, 1.25; then 70002, 0.50."},

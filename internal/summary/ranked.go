@@ -64,7 +64,8 @@ func (s answer) ranked(by, of int) string {
 	if s.limited && s.sorted.item != of || wrongEnd || s.numbered(by, line) {
 		return ""
 	}
-	unsorted := s.lists() && s.sorted.item != of && (s.columns[by].key != "" || len(s.others(line[0], of)) > 0)
+	key := s.columns[by].key != "" || s.kind(by) == figures && keyed.MatchString(s.Columns[by])
+	unsorted := s.lists() && s.sorted.item != of && (key || len(s.others(line[0], of)) > 0)
 	if s.bounded(of, least) || unsorted {
 		return s.counted()
 	}
