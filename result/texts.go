@@ -63,8 +63,8 @@ func (t *Table) Texts(column int) Texts {
 	return s
 }
 
-// named reports whether the numbers of a column name something: keys and codes by the name of the column, parts of a time
-// by their values too. bare: they are years with a fraction, as an average has.
+// named reports whether the numbers of a column name something: keys and codes by the name of the column, parts of a
+// time by their values too. bare: they are years with a fraction, as an average has.
 func (t *Table) named(column int) (plain, bare bool) {
 	name := t.Columns[column]
 	if naming.MatchString(name) {

@@ -129,8 +129,8 @@ func TestFound(t *testing.T) {
 			"Of those with any, Bo has the fewest orders: 1, then Ann with 3."},
 		{"the fewest of a key", "SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id ORDER BY n LIMIT 1",
 			rows([]string{"customer_id", "n"}, []any{int64(7), int64(1)}), "Of those with any, customer 7 has the fewest: 1."},
-		{"the fewest of what is not read", "WITH t AS (SELECT 1) SELECT c.name, count(*) AS orders FROM c JOIN o ON o.c = c.id " +
-			"GROUP BY c.name ORDER BY orders LIMIT 1",
+		{"the fewest of what is not read", "WITH t AS (SELECT 1) SELECT c.name, count(*) AS orders FROM c " +
+			"JOIN o ON o.c = c.id GROUP BY c.name ORDER BY orders LIMIT 1",
 			rows([]string{"name", "orders"}, []any{"Bo", int64(1)}), "Of those with any, Bo has the fewest orders: 1."},
 		{"the fewest of a left join that is not read", "WITH t AS (SELECT 1) SELECT c.name, count(o.id) AS orders FROM c " +
 			"LEFT JOIN o ON o.c = c.id GROUP BY c.name ORDER BY orders LIMIT 1",
