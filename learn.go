@@ -13,6 +13,7 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
+	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/sqlshape"
@@ -487,24 +488,68 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	for _, t := range live.Tables { // one of several schemas may be read
 		delete(denied, schema.FoldCase(t.Name))
 	}
-	hasTable := func(t sqlshape.TableRef) bool {
-		return t.Base() && (denied[schema.FoldCase(t.Name)] ||
-			(t.Schema != "" || e.narrowed) && !policy.AllowsTable(t.Schema, t.Name))
-	}
-	hasColumn := func(c sqlshape.ColumnRef) bool {
-		of := c.Scope
-		if c.Table != "" {
-			of = []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
-		}
-		return slices.ContainsFunc(of, func(t sqlshape.TableRef) bool {
-			return !policy.AllowsColumn(cmp.Or(t.Schema, live.Default), t.Name, c.Column)
-		})
-	}
+	h := withheldNames{policy: policy, live: live, tables: denied, narrowed: e.narrowed}
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
-		sql := e.db.Language().Text.Parse(p.SQL)
-		return slices.ContainsFunc(sql.Tables(), hasTable) || slices.ContainsFunc(sql.Columns(), hasColumn) ||
+		return h.in(e.db.Language().Text.Parse(p.SQL)) ||
 			e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL))
 	}), nil
+}
+
+// withheldNames are the tables and columns that a policy denies.
+type withheldNames struct {
+	policy   exec.Policy
+	live     *schema.Schema  // what may be read
+	tables   map[string]bool // that may not be read, folded
+	narrowed bool
+}
+
+// in reports whether a statement names one of them.
+func (h withheldNames) in(s *sqltext.Statement) bool {
+	base := slices.DeleteFunc(slices.Clone(s.Tables()), func(t sqlshape.TableRef) bool { return !t.Base() })
+	return slices.ContainsFunc(base, func(t sqlshape.TableRef) bool {
+		return h.tables[schema.FoldCase(t.Name)] ||
+			(t.Schema != "" || h.narrowed) && !h.policy.AllowsTable(t.Schema, t.Name)
+	}) || len(h.tables) > 0 && slices.ContainsFunc(behindIn(s), func(name string) bool { return h.tables[name] }) ||
+		slices.ContainsFunc(s.Columns(), func(c sqlshape.ColumnRef) bool { return h.hasColumn(c, base) })
+}
+
+// hasColumn reports whether a column may be one of them. base are the tables of the statement. A column that no table
+// of its own FROM has is of a query in it, or of the query around it, and so of any table.
+func (h withheldNames) hasColumn(c sqlshape.ColumnRef, base []sqlshape.TableRef) bool {
+	denies := func(t sqlshape.TableRef) bool {
+		return !h.policy.AllowsColumn(cmp.Or(t.Schema, h.live.Default), t.Name, c.Column)
+	}
+	owns := func(t sqlshape.TableRef) bool {
+		table, ok := h.live.Lookup(t.Schema, t.Name)
+		if ok {
+			_, ok = table.Column(c.Column)
+		}
+		return ok
+	}
+	switch {
+	case !slices.ContainsFunc(base, denies):
+		return false
+	case c.Table != "" && c.Qualifier != "":
+		return denies(sqlshape.TableRef{Schema: c.Schema, Name: c.Table})
+	}
+	return c.Qualifier != "" || !slices.ContainsFunc(c.Scope, owns) || slices.ContainsFunc(c.Scope, denies)
+}
+
+// behindIn returns the names that stand behind IN without a bracket, as SQLite's tables may: the last part of each,
+// folded.
+func behindIn(s *sqltext.Statement) (names []string) {
+	text := guard.NewText(s)
+	for i := range text.Len() {
+		if text.Word(i) != "in" {
+			continue
+		}
+		last := i + 1
+		if text.Raw(i+2) == "." {
+			last = i + 3
+		}
+		names = append(names, schema.FoldCase(text.Value(last)))
+	}
+	return names
 }
 
 // shownExemplars are the configured exemplars that a policy lets prompts show. With many it takes seconds to find out.

@@ -207,6 +207,11 @@ func (db *DB) Withheld(ctx context.Context) (names []schema.TableName, err error
 			names = append(names, t.TableName())
 		}
 	}
+	for _, l := range c.Schema.LeftOut {
+		if l.Item == "view" { // see leaveOut
+			names = append(names, l.Table)
+		}
+	}
 	return names, nil
 }
 

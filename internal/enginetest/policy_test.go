@@ -159,23 +159,31 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 		{Question: "Which CANARY-seat?", SQL: "WITH hid AS (SELECT h FROM seats) SELECT h FROM hid"},
 		{Question: "Which CANARY-elsewhere?", SQL: "SELECT x FROM another"},
 		{Question: "Which CANARY-joined?", SQL: "SELECT s.word FROM seats s JOIN hidden h ON h.id = s.h"},
+		{Question: "Which CANARY-view?", SQL: "SELECT w FROM words"},
+		{Question: "Which CANARY-in?", SQL: "SELECT h FROM seats WHERE h IN main.hidden"},
+		{Question: "Which CANARY-derived?", SQL: "SELECT d.word FROM (SELECT * FROM hidden) d"},
+		{Question: "Which CANARY-common?", SQL: "WITH c AS (SELECT * FROM hidden) SELECT word FROM c"},
+		{Question: "Which CANARY-around?",
+			SQL: "SELECT id FROM hidden WHERE EXISTS (SELECT 1 FROM another WHERE word > '')"},
+		{Question: "Which CANARY-own?", SQL: "SELECT d.word FROM (SELECT word FROM seats) d"},
 	}
-	all := []string{"table", "column", "other", "seat", "elsewhere", "joined"}
+	all := []string{"table", "column", "other", "seat", "elsewhere", "joined", "view", "in", "derived", "common", "around",
+		"own"}
+	ofSeats := []string{"other", "seat", "elsewhere", "own"}
+	withoutWord := append([]string{"table", "joined", "in"}, ofSeats...)
 	for _, tt := range []struct {
 		why    string
 		policy exec.Policy
 		want   []string
 	}{
 		{"nothing is denied", exec.Policy{}, all},
-		{"a table", exec.Policy{DenyTables: []string{"HIDDEN"}}, []string{"other", "seat", "elsewhere"}},
-		{"a table with its schema", exec.Policy{DenyTables: []string{"main.hidden"}}, []string{"other", "seat", "elsewhere"}},
-		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, []string{"other", "seat", "elsewhere"}},
-		{"a column of one table", exec.Policy{DenyColumns: []string{"hidden.word"}},
-			[]string{"table", "other", "seat", "elsewhere", "joined"}},
-		{"a column with its schema", exec.Policy{DenyColumns: []string{"main.hidden.word"}},
-			[]string{"table", "other", "seat", "elsewhere", "joined"}},
-		{"a column of all tables", exec.Policy{DenyColumns: []string{"word"}}, []string{"table", "seat", "elsewhere"}},
-		{"a table without a rule", exec.Policy{Shared: []string{"seats"}}, []string{"other", "seat", "elsewhere"}},
+		{"a table", exec.Policy{DenyTables: []string{"HIDDEN"}}, ofSeats},
+		{"a table with its schema", exec.Policy{DenyTables: []string{"main.hidden"}}, ofSeats},
+		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, ofSeats},
+		{"a column of one table", exec.Policy{DenyColumns: []string{"hidden.word"}}, withoutWord},
+		{"a column with its schema", exec.Policy{DenyColumns: []string{"main.hidden.word"}}, withoutWord},
+		{"a column of all tables", exec.Policy{DenyColumns: []string{"word"}}, []string{"table", "seat", "elsewhere", "in"}},
+		{"a table without a rule", exec.Policy{Shared: []string{"seats"}}, ofSeats},
 	} {
 		for how, options := range map[string]memory.Options{"exemplars": {Exemplars: pairs}, "confirmed": {}} {
 			if how == "confirmed" {
@@ -188,8 +196,9 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 				}
 			}
 			model := &prompted{sql: "SELECT id FROM seats"}
-			e := testutil.Value(texttosql.New(open(t, hiding), model, texttosql.WithMemory(options),
-				texttosql.WithStrategy(strategy.Direct{Shots: 9}), texttosql.WithPolicy(tt.policy)))(t)
+			e := testutil.Value(texttosql.New(open(t, hiding+";CREATE VIEW words(w) AS SELECT word FROM hidden"), model,
+				texttosql.WithMemory(options), texttosql.WithStrategy(strategy.Direct{Shots: len(pairs)}),
+				texttosql.WithPolicy(tt.policy)))(t)
 			if tt.policy.NeedsScope() {
 				e = testutil.Value(e.For(texttosql.WithScope(acme)))(t)
 			}
@@ -215,8 +224,8 @@ func TestPolicyOfTheEngineHidesPairs(t *testing.T) {
 // TestPolicyOfTheEngineHidesLessons: a lesson that was kept before the policy, and words of the user in a conversation
 // that began before it, are shown without what it denies.
 func TestPolicyOfTheEngineHidesLessons(t *testing.T) {
-	const free, column = "CANARY-free means hidden.id", "CANARY-column is h of a seat"
-	all := []string{"free", "column", "said"}
+	const free, column, view = "CANARY-free means hidden.id", "CANARY-column is h of a seat", "CANARY-view is of words"
+	all := []string{"free", "column", "view", "said"}
 	for _, tt := range []struct {
 		why    string
 		policy exec.Policy
@@ -226,13 +235,14 @@ func TestPolicyOfTheEngineHidesLessons(t *testing.T) {
 		{"a table that none of them names", exec.Policy{DenyTables: []string{"chairs"}}, all},
 		{"a table", exec.Policy{DenyTables: []string{"HIDDEN"}}, []string{"column"}},
 		{"all tables but some", exec.Policy{AllowTables: []string{"main.seats"}}, []string{"column"}},
-		{"a column", exec.Policy{DenyColumns: []string{"seats.h"}}, []string{"free", "said"}},
+		{"a column", exec.Policy{DenyColumns: []string{"seats.h"}}, []string{"free", "view", "said"}},
 		{"a column that one of them names", exec.Policy{DenyColumns: []string{"hidden.word"}}, []string{"free", "column"}},
 	} {
 		lessons, store := &memory.Lessons{}, &session.MemoryStore{}
 		testutil.OK(t, lessons.Add(memory.Lesson{Kind: "llm_guided", Text: free},
-			memory.Lesson{Kind: "llm_guided", Text: column}))
-		db, model := open(t, hiding+";CREATE TABLE chairs (id INTEGER)"), &prompted{sql: "SELECT id FROM seats"}
+			memory.Lesson{Kind: "llm_guided", Text: column}, memory.Lesson{Kind: "llm_guided", Text: view}))
+		db := open(t, hiding+";CREATE TABLE chairs (id INTEGER);CREATE VIEW words(w) AS SELECT word FROM hidden")
+		model := &prompted{sql: "SELECT id FROM seats"}
 		before := testutil.Value(texttosql.New(db, model, texttosql.WithSamples(1)))(t)
 		c := converse(t, before, store, "")
 		testutil.Value(c.Ask(t.Context(), "How many seats?"))(t)
