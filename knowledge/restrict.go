@@ -161,47 +161,80 @@ func (w *within) metrics(all []Metric) {
 	}
 }
 
-// query reports whether a statement names tables and columns of the schema only. A column must be found in one of the
-// tables that it reads, or be the name of one of its own items.
-func (w *within) query(sql string) bool {
-	statement := sqltext.SQLite().Parse(sql)
-	var tables []*schema.Table
-	for _, r := range statement.Tables() {
-		if !r.Base() {
-			continue
-		}
-		t, ok := w.s.Lookup(r.Schema, r.Name)
-		if !ok {
-			return false
-		}
-		tables = append(tables, t)
-	}
-	items := statement.Outline().Items
-	return !slices.ContainsFunc(statement.Columns(), func(c sqlshape.ColumnRef) bool {
-		has := slices.ContainsFunc(tables, func(t *schema.Table) bool { _, ok := t.Column(c.Column); return ok })
-		return !has && !slices.ContainsFunc(items, func(i sqlshape.SelectItem) bool { return i.Alias == c.Column })
-	})
-}
+// query reports whether a statement names stored tables and columns only.
+func (w *within) query(sql string) bool { return readable(sql, w.s.Lookup) }
 
 // verified reports whether all that a verified query names may be read.
 func (w *within) verified(v VerifiedQuery) bool {
 	if !v.Logical {
 		return w.query(v.SQL)
 	}
-	statement := sqltext.SQLite().Parse(v.SQL)
-	var names []string
-	for _, r := range statement.Tables() {
-		i := w.m.table(r.Name)
-		if r.Base() && i < 0 {
-			return false
+	return readable(v.SQL, func(_, name string) (*schema.Table, bool) {
+		i := w.m.table(name)
+		if i < 0 {
+			return nil, false
 		}
-		if i >= 0 {
-			names = append(names, w.m.logicalColumns(i)...)
+		t := &schema.Table{Name: name}
+		for _, column := range w.m.logicalColumns(i) {
+			t.Columns = append(t.Columns, schema.Column{Name: column})
+		}
+		return t, true
+	})
+}
+
+// readable reports whether a statement names only tables that find has, and columns of them. A column must be of a table
+// that it may belong to, or be the name of an item, behind the items and the conditions.
+func readable(sql string, find func(schema, table string) (*schema.Table, bool)) bool {
+	statement := sqltext.SQLite().Parse(sql)
+	absent := func(r sqlshape.TableRef) bool { _, ok := find(r.Schema, r.Name); return r.Base() && !ok }
+	if slices.ContainsFunc(statement.Tables(), absent) {
+		return false
+	}
+	selects := statement.Selects()
+	return !slices.ContainsFunc(statement.Columns(), func(c sqlshape.ColumnRef) bool {
+		has := slices.ContainsFunc(owners(statement, c), func(r sqlshape.TableRef) bool {
+			t, ok := find(r.Schema, r.Name)
+			if ok {
+				_, ok = t.Column(c.Column)
+			}
+			return r.Base() && ok
+		})
+		return !has && (c.Qualifier != "" || !aliased(selects, c.Column))
+	})
+}
+
+// owners are the tables that a column may belong to: that of its qualifier, those of the queries around it, or all
+// where one of these reads another query.
+func owners(s *sqltext.Statement, c sqlshape.ColumnRef) (tables []sqlshape.TableRef) {
+	if c.Table != "" && c.Qualifier != "" {
+		return []sqlshape.TableRef{{Schema: c.Schema, Name: c.Table}}
+	}
+	for _, q := range s.Selects() {
+		if q.Has(c.Pos) {
+			tables = append(tables, q.Tables...)
 		}
 	}
-	items := statement.Outline().Items
-	return !slices.ContainsFunc(statement.Columns(), func(c sqlshape.ColumnRef) bool {
-		alias := slices.ContainsFunc(items, func(i sqlshape.SelectItem) bool { return i.Alias == c.Column })
-		return !alias && !containsFold(names, c.Column)
-	})
+	if len(tables) == 0 || slices.ContainsFunc(tables, func(r sqlshape.TableRef) bool { return !r.Base() }) {
+		return s.Tables()
+	}
+	return tables
+}
+
+// aliased reports whether an item of the outermost list has a name, which no item and no condition takes for a column.
+func aliased(selects []sqlshape.Select, name string) (found bool) {
+	for i, q := range selects {
+		texts := []string{q.From, q.Where}
+		for _, item := range q.Items {
+			found = found || i == 0 && item.Alias == name
+			texts = append(texts, item.Text)
+		}
+		for _, text := range texts {
+			if slices.ContainsFunc(sqltext.SQLite().Parse("SELECT 1 WHERE "+text).Columns(), func(c sqlshape.ColumnRef) bool {
+				return c.Qualifier == "" && schema.EqualFold(c.Column, name)
+			}) {
+				return false
+			}
+		}
+	}
+	return found
 }
