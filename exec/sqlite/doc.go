@@ -65,7 +65,9 @@
 //   - a view with a string in double quotes.
 //
 // A virtual table cannot have a rule, and a virtual table whose definition names a table with a rule may not be read.
-// The fence is LIMIT -1. Which index SQLite uses may depend on statistics of all rows.
+// The fence is LIMIT -1. Which index SQLite uses may depend on statistics of all rows. A rule reads its columns within
+// the statement's limit on the length of values, so a longer value makes the statement fail, even in a hidden row.
+// Rules should read short columns; a generated column that is STORED makes one from a document.
 //
 // # The schema
 //
