@@ -13,7 +13,6 @@ import (
 
 	"github.com/texttosql/texttosql/doubt"
 	"github.com/texttosql/texttosql/exec"
-	"github.com/texttosql/texttosql/exec/guard"
 	"github.com/texttosql/texttosql/internal/background"
 	"github.com/texttosql/texttosql/internal/snapshot"
 	"github.com/texttosql/texttosql/internal/sqlshape"
@@ -488,15 +487,16 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	for _, t := range live.Tables { // one of several schemas may be read
 		delete(denied, schema.FoldCase(t.Name))
 	}
-	h := withheldNames{policy: policy, live: live, tables: denied, narrowed: e.narrowed}
+	h := withheldNames{e.db.Language().Text, policy, live, denied, e.narrowed}
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
-		return h.in(e.db.Language().Text.Parse(p.SQL)) ||
+		return h.in(h.text.Parse(p.SQL)) ||
 			e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL))
 	}), nil
 }
 
 // withheldNames are the tables and columns that a policy denies.
 type withheldNames struct {
+	text     sqltext.Dialect
 	policy   exec.Policy
 	live     *schema.Schema  // what may be read
 	tables   map[string]bool // that may not be read, folded
@@ -509,7 +509,7 @@ func (h withheldNames) in(s *sqltext.Statement) bool {
 	return slices.ContainsFunc(base, func(t sqlshape.TableRef) bool {
 		return h.tables[schema.FoldCase(t.Name)] ||
 			(t.Schema != "" || h.narrowed) && !h.policy.AllowsTable(t.Schema, t.Name)
-	}) || len(h.tables) > 0 && slices.ContainsFunc(behindIn(s), func(name string) bool { return h.tables[name] }) ||
+	}) || len(h.tables) > 0 && slices.ContainsFunc(behindIn(s, h.text), func(n string) bool { return h.tables[n] }) ||
 		slices.ContainsFunc(s.Columns(), func(c sqlshape.ColumnRef) bool { return h.hasColumn(c, base) })
 }
 
@@ -537,17 +537,20 @@ func (h withheldNames) hasColumn(c sqlshape.ColumnRef, base []sqlshape.TableRef)
 
 // behindIn returns the names that stand behind IN without a bracket, as SQLite's tables may: the last part of each,
 // folded.
-func behindIn(s *sqltext.Statement) (names []string) {
-	text := guard.NewText(s)
-	for i := range text.Len() {
-		if text.Word(i) != "in" {
-			continue
+func behindIn(s *sqltext.Statement, d sqltext.Dialect) (names []string) {
+	at := -1 // how many tokens stand between IN and the next one; -1: no name is read
+	for t := range s.Tokens() {
+		switch {
+		case t.Kind == sqltext.Word && strings.EqualFold(t.Text, "in"):
+			at = 0
+		case at == 0, at == 2:
+			names = append(names, schema.FoldCase(d.Value(t)))
+			at++
+		case at == 1 && t.Text == ".":
+			at++
+		default:
+			at = -1
 		}
-		last := i + 1
-		if text.Raw(i+2) == "." {
-			last = i + 3
-		}
-		names = append(names, schema.FoldCase(text.Value(last)))
 	}
 	return names
 }

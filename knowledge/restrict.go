@@ -182,11 +182,14 @@ func (w *within) verified(v VerifiedQuery) bool {
 	})
 }
 
-// readable reports whether a statement names only tables that find has, and columns of them. A column must be of a table
-// that it may belong to, or be the name of an item, behind the items and the conditions.
+// readable reports whether a statement names only tables that find has, and columns of them. A column must be of a
+// table that it may belong to, or be the name of an item, behind the items and the conditions.
 func readable(sql string, find func(schema, table string) (*schema.Table, bool)) bool {
 	statement := sqltext.SQLite().Parse(sql)
-	absent := func(r sqlshape.TableRef) bool { _, ok := find(r.Schema, r.Name); return r.Base() && !ok }
+	absent := func(r sqlshape.TableRef) bool {
+		_, ok := find(r.Schema, r.Name)
+		return r.Base() && !ok
+	}
 	if slices.ContainsFunc(statement.Tables(), absent) {
 		return false
 	}
@@ -229,7 +232,8 @@ func aliased(selects []sqlshape.Select, name string) (found bool) {
 			texts = append(texts, item.Text)
 		}
 		for _, text := range texts {
-			if slices.ContainsFunc(sqltext.SQLite().Parse("SELECT 1 WHERE "+text).Columns(), func(c sqlshape.ColumnRef) bool {
+			columns := sqltext.SQLite().Parse("SELECT 1 WHERE " + text).Columns()
+			if slices.ContainsFunc(columns, func(c sqlshape.ColumnRef) bool {
 				return c.Qualifier == "" && schema.EqualFold(c.Column, name)
 			}) {
 				return false
