@@ -73,7 +73,7 @@ func textsIn(d sqltext.Dialect, level []any) []string {
 				next = append(next, v...)
 			case map[string]any:
 				for _, key := range slices.Sorted(maps.Keys(v)) {
-					switch field := v[key].(type) {
+					switch field := joinedLines(d, v[key]).(type) {
 					case map[string]any, []any:
 						next = append(next, field)
 					default:
@@ -102,6 +102,23 @@ func textsIn(d sqltext.Dialect, level []any) []string {
 		level = next
 	}
 	return queries
+}
+
+// joinedLines is the statement of a list that holds its lines, or else the value.
+func joinedLines(d sqltext.Dialect, value any) any {
+	list, _ := value.([]any)
+	var lines []string
+	for i, v := range list {
+		line, ok := v.(string)
+		if !ok || (d.Head(line) == "query") != (i == 0) {
+			return value
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) < 2 {
+		return value
+	}
+	return strings.Join(lines, "\n")
 }
 
 // oneOf goes on with the only query among texts.

@@ -62,9 +62,9 @@ const (
 //     call.
 //
 // At each place the text is cut at its first live semicolon, else tried whole, then up to a line that starts with
-// SQLResult:, Answer:, Explanation: or Note:, then up to each blank line. What follows the cut is prose and
-// dropped; if it is a statement the whole reply is refused, and so is a reply that lists different queries to
-// choose from.
+// SQLResult:, Answer:, Explanation: or Note:, then up to a line of words, then up to each blank line. What follows
+// the cut is prose and dropped; if it is a statement the whole reply is refused, and so is a reply that lists different
+// queries to choose from.
 //
 // Where Valid accepts nothing, the likeliest whole statement is returned with the note "not-valid", so that the
 // engine's own error can be reported and repaired. What stops in the middle (a statement, JSON, a block without an end
@@ -355,7 +355,7 @@ func (e *extraction) statement(text, step string, sure bool) verdict {
 		e.note("invisible")
 		text = plain
 	}
-	if plain := narrowEnd(e.d, unescaped(e.d, text)); plain != text {
+	if plain := e.d.Visible(narrowEnd(e.d, unescaped(e.d, text))); plain != text {
 		e.note("unwrapped")
 		text = plain
 	}
@@ -381,6 +381,9 @@ func (e *extraction) cutAt(text, step string, sure bool) verdict {
 				e.several()
 				return rejected
 			}
+			continue
+		}
+		if c.text && len(places(e.d, rest)) > 0 { // a draft in a sentence
 			continue
 		}
 		before := e.likely

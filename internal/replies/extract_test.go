@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/texttosql/texttosql/internal/evaldata"
@@ -180,4 +181,63 @@ func FuzzExtract(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestExtractValid: what the engine prepares tells where a statement ends, and what its marks mean.
+func TestExtractValid(t *testing.T) {
+	const count, two = "SELECT count(*) FROM t", "SELECT a, count(*)\nFROM t"
+	const drops = "SELECT a FROM t"
+	for _, c := range []struct{ why, reply, want string }{
+		{"a sentence in the next line", count + "\nThis query counts all rows.", count},
+		{"a sentence behind a full stop", "Запрос: " + count + ". Он считает всех.", count},
+		{"an apostrophe in that sentence", "It's simple: " + count + ". That's it!", count},
+		{"a full stop", count + ".", count},
+		{"a heading", "### SQL\n" + count + "\n### Explanation\nIt counts", count},
+		{"a list", count + "\n1. It counts\n2. It ends", count},
+		{"YAML", "sql: " + count + "\nconfidence: 0.9", count},
+		{"the end of a batch", "```sql\n" + count + " WHERE\nGO\n```", "not-valid"},
+		{"the end of a batch of SQL*Plus", "```sql\n" + count + "\n/\n```", count},
+		{"the mark of an end, and what the model went on with", count + "<|endoftext|>Human: another", count},
+		{"a draft in a sentence",
+			"My thoughts:\n" + drops + " lists.\nMy response:\n" + count, count},
+		{"a statement, words and another are one text that is none", drops + "\nThis one is better:\n" + count, "not-valid"},
+		{"the rest of a statement with a mistake is no prose", drops + "\nWhere b = 1.", "not-valid"},
+		{"nor is a join", drops + "\nJoin u ON u.id = t.x.", "not-valid"},
+		{"nor is an alias in a line", drops + "\nTt WHERE b = 1", "not-valid"},
+		{"a name behind a dot and a blank", drops + ". b WHERE c", "not-valid"},
+		{"signs of printed text", count + " WHERE a ≥ −5 AND a ≠ 7", count + " WHERE a >= -5 AND a <> 7"},
+		{"low quotes", "```sql\n" + count + " WHERE a = ‚x‘\n```", count + " WHERE a = 'x'"},
+		{"signs in a string are data", count + " WHERE a = '≥\\_'", count + " WHERE a = '≥\\_'"},
+		{"escapes of Markdown", "SELECT count(\\*) FROM t", count},
+		{"blanks as entities", "SELECT&nbsp;count(*)&nbsp;FROM&nbsp;t", count},
+		{"a call in elements", "<tool_call>\n<function=run_sql>\n<parameter=query>\n" + two + "\n</parameter>\n" +
+			"</function>\n</tool_call>", two},
+		{"a call with attributes", `<invoke name="run"><parameter name="sql">` + count + "</parameter></invoke>", count},
+		{"a call with keys and values", "<tool_call>run\n<arg_key>sql</arg_key>\n<arg_value>" + count + "</arg_value>",
+			count},
+		{"the lines of a statement as a list", `{"sql": ["SELECT a, count(*)", "FROM t"]}`, two},
+		{"one statement in a list", `{"sql": ["` + count + `"]}`, count},
+		{"two statements in a list", `{"sql": ["` + count + `", "` + drops + `"]}`, "several-statements"},
+		{"JSON in a JSON string", `"{\"sql\": \"` + count + `\"}"`, count},
+		{"attributes of a block", "```sql {.numberLines}\n" + count + "\n```", count},
+		{"JSON behind the language", "```json {\"sql\": \"" + count + "\"}\n```", count},
+		{"code in a sentence", "You can use `" + count + "` for that.", count},
+		{"code in two marks", "``" + count + "``", count},
+		{"an argument of a command", "```bash\nsqlite3 shop.db \"" + count + ";\"\n```", count},
+		{"a string that goes on is not its first part", "q = (\"SELECT a \"\n \"FROM t, u\")", "not-valid"},
+		{"options", "Option 1:\n```sql\n" + count + "\n```\nOption 2:\n```sql\n" + drops + "\n```", count},
+	} {
+		valid := func(s *sqltext.Statement) bool { return s.SQL() == drops || s.SQL() == c.want }
+		found, err := replies.Extractor{Valid: valid}.Extract(c.reply)
+		got := found.SQL()
+		var reply *replies.Error
+		if errors.As(err, &reply) {
+			got = reply.Reason
+		} else if slices.Contains(found.Notes, "not-valid") {
+			got = "not-valid"
+		}
+		if got != c.want {
+			t.Errorf("%s: %q: got %q, want %q", c.why, c.reply, got, c.want)
+		}
+	}
 }

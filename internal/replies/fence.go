@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/texttosql/texttosql/internal/words"
@@ -64,6 +65,9 @@ func nextFence(s string, at int) (pos int, mark string) {
 	return at + ticks, "```"
 }
 
+// attributes are those of a block behind its language, as documents have them.
+var attributes = regexp.MustCompile(`^\s*(?:\{[.#][^{}]*\}|[a-zA-Z-]+="[^"]*")$`)
+
 // languageWord returns the length of what stands behind an opening fence and is no part of the body: any word that ends
 // the line, or a known one before a query on the same line.
 func languageWord(s string) int {
@@ -73,6 +77,9 @@ func languageWord(s string) int {
 		return len(line) + 1
 	}
 	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	if isLanguage(first) && more && attributes.MatchString(word[len(first):]) {
+		return len(line) + 1
+	}
 	if isLanguage(first) {
 		return strings.Index(s, first) + len(first)
 	}

@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -106,6 +107,7 @@ type cut struct {
 	at   int
 	live bool // at a semicolon
 	end  bool // at the end of the text
+	text bool // before words that are no SQL
 }
 
 // whole reports whether nothing but a semicolon made the cut.
@@ -115,9 +117,10 @@ func (c cut) whole() bool { return c.live || c.end }
 const maxCuts = 8
 
 // cuts returns where the statement at the start of text may end, the likeliest place first: at its first live
-// semicolon, or else the end of the text; at a fence; at a line with a label; at blank lines, the last one first.
+// semicolon, or else the end of the text; at a fence; at a line with a label; before words; at blank lines, the last
+// one first.
 func cuts(d sqltext.Dialect, text string) []cut {
-	var label, fence cut
+	var label, fence, prose cut
 	var blanks []cut
 	whole := cut{at: len(text), end: true}
 	line := false // the token starts a line
@@ -132,6 +135,9 @@ func cuts(d sqltext.Dialect, text string) []cut {
 		if line && label.at == 0 && isLabel(text[t.Pos:]) {
 			label.at = t.Pos
 		}
+		if prose.at == 0 && (line && isWords(text[t.Pos:]) || t.Text == "." && sentenceEnd.MatchString(text[t.Pos:])) {
+			prose = cut{at: t.Pos, text: true}
+		}
 		line = line && t.Kind == sqltext.Comment
 		if t.Kind != sqltext.Space {
 			continue
@@ -142,7 +148,7 @@ func cuts(d sqltext.Dialect, text string) []cut {
 		}
 	}
 	cuts := []cut{whole}
-	for _, c := range []cut{fence, label} {
+	for _, c := range []cut{fence, label, prose} {
 		if c.at > 0 {
 			cuts = append(cuts, c)
 		}
@@ -159,9 +165,22 @@ func endsParagraph(d sqltext.Dialect, blanks, rest string) bool {
 	return strings.Count(blanks, "\n") > 1 && rest != "" && !goesOn(d, rest)
 }
 
-// isFence reports whether s starts with a fence, one of tildes where it starts a line.
+// isFence reports whether s starts with a fence, one of tildes where it starts a line, or with a mark that ends a text.
 func isFence(s string, line bool) bool {
-	return strings.HasPrefix(s, "```") || line && strings.HasPrefix(s, "~~~")
+	return strings.HasPrefix(s, "```") || line && strings.HasPrefix(s, "~~~") || strings.HasPrefix(s, "<|") ||
+		strings.HasPrefix(s, "</s>") || strings.HasPrefix(s, `\G`)
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`^\.(?:\s*$|\s+\p{Lu}\p{Ll}|\s+[^\x00-\x7F])`)
+	// A heading, a list with numbers, the end of a batch, a field of YAML, a sentence.
+	wordsLine = regexp.MustCompile(`^(?:#+ |\d+[.)] |(?i:go|/)\s*(?:\n|$)|[a-z_]+: |` +
+		`\p{Lu}\p{Ll}*\b[^\n]*[.!:]\s*(?:\n|$))`)
+)
+
+// isWords reports whether s, at the start of a line, is no SQL but what follows a statement. Join starts no sentence.
+func isWords(s string) bool {
+	return wordsLine.MatchString(s) && !sqlshape.IsReserved(leadingWord(s))
 }
 
 // isLabel reports whether s starts with a label that ends a statement.

@@ -79,9 +79,9 @@ func between(text string, blocks []block) string {
 func (e *extraction) quotes(text string) (string, bool) {
 	inner, ok := jsonText(text)
 	if last := len(text) - 1; !ok && last > 0 && text[0] == text[last] && strings.IndexByte("\"'`", text[0]) >= 0 {
-		inner = text[1:last]
+		inner = strings.TrimPrefix(strings.TrimSuffix(text[1:last], "`"), "`")
 	}
-	return inner, e.d.Head(inner) == "query"
+	return inner, e.d.Head(inner) == "query" || ok && isJSON(inner)
 }
 
 // prose is the rest of step 6.

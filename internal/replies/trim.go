@@ -37,10 +37,13 @@ func narrowEnd(d sqltext.Dialect, text string) string {
 	return outside(d, text, func(part string) string { return strings.ReplaceAll(part, "；", ";") })
 }
 
+// typeset writes the signs of printed text and the escapes of Markdown as SQL does.
+var typeset = strings.NewReplacer("≥", ">=", "≤", "<=", "≠", "<>", "−", "-", `\_`, "_", `\*`, "*")
+
 // narrowed replaces the marks of East Asian keyboards and of text programs outside of strings.
 func narrowed(d sqltext.Dialect, text string) string {
 	return outside(d, text, func(part string) string {
-		return strings.Map(func(r rune) rune {
+		return typeset.Replace(strings.Map(func(r rune) rune {
 			switch {
 			case r > 0xFF00 && r < 0xFF5F && (r < 0xFF10 || r > 0xFF19) && (r < 0xFF21 || r > 0xFF3A) &&
 				(r < 0xFF41 || r > 0xFF5A):
@@ -49,13 +52,13 @@ func narrowed(d sqltext.Dialect, text string) string {
 				return ','
 			case r == '。':
 				return ';'
-			case r == '‘', r == '’', r == '＇':
+			case r == '‘', r == '’', r == '‚', r == '´':
 				return '\''
 			case r == '“', r == '”':
 				return '"'
 			}
 			return r
-		}, part)
+		}, part))
 	})
 }
 
@@ -115,7 +118,9 @@ func Pasted(d sqltext.Dialect, text string) string {
 
 var (
 	opening = regexp.MustCompile(`"""|'''|["'\x60“]`)
-	escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`)
+	// A string of a program may go on in the next line.
+	endsLine = regexp.MustCompile(`^[ \t]*\r?\n\s*[^\s"'+.&|:]`)
+	escapes  = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`)
 )
 
 // literals returns the texts in quotation marks that start with a query: fields of what is nearly JSON, arguments of
@@ -149,7 +154,8 @@ func literal(d sqltext.Dialect, text, mark string) (inner string, behind int) {
 		end := i + n
 		i = end + len(mark)
 		rest := strings.TrimSpace(text[i:])
-		ends := rest == "" || len(mark) == 3 && mark != "”" || strings.ContainsRune(",}])", rune(rest[0]))
+		ends := rest == "" || len(mark) == 3 && mark != "”" || strings.ContainsRune(",}])", rune(rest[0])) ||
+			mark == "`" && isSpace(text[i]) || endsLine.MatchString(text[i:])
 		if !ends || strings.HasSuffix(text[:end], `\`) {
 			continue
 		}
@@ -171,7 +177,7 @@ func jsonText(text string) (inner string, ok bool) {
 var (
 	alternative = regexp.MustCompile(`(?i)\b(?:if you|in case|alternativ\w*|optional\w*|you (?:could|can|may|might)|to (?:look|inspect|check|` +
 		`verify|see|explore|debug|test|preview|get|list|show|find|include|exclude)|` +
-		`another (?:way|option|query|version|approach)|a variant|or,? (?:if|for|to|with|equivalently)|for (?:example|reference|comparison|only|` +
+		`(?:option|version|variant|approach|method) (?:[2-9b-e]|two|three)|another (?:way|option|query|version|approach)|a variant|or,? (?:if|for|to|with|equivalently)|for (?:example|reference|comparison|only|` +
 		`just)|as well|additionally|equivalent\w*|bonus|should you|` +
 		`falls|wenn sie|oder|si (?:solo|sólo|vous|tu|quieres?|desea|voulez)|sinon|oppure|se vuoi)|(?:如果|或者|另外|若)`)
 	corrected = regexp.MustCompile(

@@ -62,8 +62,8 @@ func applied(diff string) string {
 }
 
 // element is the opening of an element that holds an answer, and of one that may hold a statement.
-var element = regexp.MustCompile(`(?i)<(answer|sql|sql[_-]?query|query|final[_-]?(?:answer|sql|query)|statement|result|output|response|code|` +
-	`pre)(?:\s[^<>]*)?>`)
+var element = regexp.MustCompile(`(?i)<(answer|sql|sql[_-]?query|query|final[_-]?(?:answer|sql|query)|statement|result|output|response|` +
+	`code|pre|parameter|arg[_-]?value)(?:[\s=][^<>]*)?>`)
 
 // answerTag returns the content of the last <answer> or <sql> element, or of another element that holds a statement.
 // The closing tag may be missing.
