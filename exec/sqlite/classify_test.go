@@ -34,6 +34,7 @@ func TestOpeningErrors(t *testing.T) {
 	}{
 		{"database is locked", "database is locked", exec.ErrBusy},
 		{"attempt to write a readonly database", "immutable=1", nil},
+		{"attempt to write a readonly database", "-journal", nil}, // immutable=1 would show half of what was written
 		{"no such table: t", "no such table: t", nil},
 	} {
 		err := Dialect{}.Classify(errors.New(tt.message))

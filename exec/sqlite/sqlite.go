@@ -119,7 +119,8 @@ func (Dialect) Classify(err error) error {
 			classify(err, false, nil))
 	case strings.HasPrefix(ownWords(err), "attempt to write a readonly database"):
 		return fmt.Errorf("%w (in WAL mode its folder must be writable: copy it, or give immutable=1 for one that nobody "+
-			"writes to)", err)
+			"writes to; with a file -journal beside it a writer stopped in the middle: open it once with a program that may "+
+			"write, which undoes the half)", err)
 	}
 	if typed := classify(err, false, nil); !exec.IsRejection(typed) {
 		return typed
