@@ -113,8 +113,11 @@ var (
 // agedOtherwise compares the side of an age with that of the one day of birth by which the statement asks for it.
 func (h held) agedOtherwise() string {
 	word, older := h.oneOf(olderThan, youngerThan)
+	if word == "" {
+		return ""
+	}
 	days := except(h.constant, func(c constant) bool { return !ofBirth.MatchString(c.column.Column) })
-	if word == "" || len(days) != 1 || days[0].number || h.inCase(days[0].at) ||
+	if len(days) != 1 || days[0].number || h.inCase(days[0].at) ||
 		!h.isAge(days[0].text, digits.FindString(word)) {
 		return ""
 	}

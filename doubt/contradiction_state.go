@@ -169,9 +169,12 @@ func (h held) off(word string) bool {
 // stillSome looks for a figure above zero of what the question says is out: out of stock.
 func (h held) stillSome() string {
 	for _, c := range h.constant {
-		column := without(words.Stems(c.column.Column), nil)
-		if c.text == "0" && c.op == ">" && len(column) > 0 && strings.Contains(h.asked, "out of "+column[0]) &&
-			h.filtersAt(c.at) && !h.asks(denies, comparing) {
+		if c.text != "0" || c.op != ">" {
+			continue
+		}
+		column := words.Stems(c.column.Column)
+		if len(column) > 0 && strings.Contains(h.asked, "out of "+column[0]) && h.filtersAt(c.at) &&
+			!h.asks(denies, comparing) {
 			return tell("The question says out of %s, the statement takes those with some.", column[0])
 		}
 	}

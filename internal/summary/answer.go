@@ -102,6 +102,9 @@ func newAnswer(d sqltext.Dialect, sql string, t *result.Table) answer {
 // Days that do not begin one are not days either: the figures of month_end are those of a month.
 func (s *answer) namePeriods() {
 	for i, name := range s.Columns {
+		if !periodName.MatchString(name) {
+			continue
+		}
 		grain := lastWord(periodTail.ReplaceAllString(spoken(name), ""))
 		larger := slices.Contains([]string{"year", "quarter", "month", "week"}, grain)
 		if larger && (s.Types[i].Grain == "" || s.Types[i].Grain == "day") && s.hasDays(i) {
@@ -141,7 +144,10 @@ func (s *answer) begins(i int, grain string) bool {
 	return grain != "week" || len(weekdays) == 1
 }
 
-var periodTail = regexp.MustCompile(` (start|begin|end|date|day)$`)
+var (
+	periodName = regexp.MustCompile(`(?i)year|quarter|month|week`)
+	periodTail = regexp.MustCompile(` (start|begin|end|date|day)$`)
+)
 
 // joinMonths makes one column of months of a column of years and one of the months or quarters of the same times.
 func (s *answer) joinMonths() {

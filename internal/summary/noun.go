@@ -84,9 +84,10 @@ func spoken(name string) string {
 	if m := measured.FindStringSubmatch(text); m != nil {
 		text = m[1] + " in " + units[m[2]]
 	}
-	return areaUnit.ReplaceAllStringFunc(text, func(unit string) string {
-		return " in" + strings.NewReplacer(" 2", "²", " 3", "³").Replace(unit)
-	})
+	if m := areaUnit.FindStringSubmatch(text); m != nil {
+		text = m[1] + " in " + m[2] + map[string]string{"2": "²", "3": "³"}[m[3]]
+	}
+	return text
 }
 
 // expandWords are words without their abbreviations.
@@ -108,7 +109,7 @@ var abbreviations = words.Pairs(`ts timestamp qty quantity amt amount avg averag
 
 // measured is a quantity with its unit, ordinal the end of a name of numbers.
 var (
-	areaUnit = regexp.MustCompile(` (km|m|cm|mm|ft|mi) [23]$`)
+	areaUnit = regexp.MustCompile(`^(.*) (km|m|cm|mm|ft|mi) ([23])$`)
 	ordinal  = regexp.MustCompile(` (no|nr)$`)
 	measured = regexp.MustCompile(
 		`^(.*\b(?:duration|time|length|delay|wait|runtime|visit|stay|break|travel|service|response|weight|distance|height|` +
