@@ -487,16 +487,15 @@ func (e *Engine) Permitted(ctx context.Context, pairs []memory.Exemplar) ([]memo
 	for _, t := range live.Tables { // one of several schemas may be read
 		delete(denied, schema.FoldCase(t.Name))
 	}
-	h := withheldNames{e.db.Language().Text, policy, live, denied, e.narrowed}
+	h := withheldNames{policy, live, denied, e.narrowed}
 	return slices.DeleteFunc(slices.Clone(pairs), func(p memory.Exemplar) bool {
-		return h.in(h.text.Parse(p.SQL)) ||
+		return h.in(e.db.Language().Text.Parse(p.SQL)) ||
 			e.narrowed && (policy.Mentions(p.Question) || policy.Mentions(p.SQL))
 	}), nil
 }
 
 // withheldNames are the tables and columns that a policy denies.
 type withheldNames struct {
-	text     sqltext.Dialect
 	policy   exec.Policy
 	live     *schema.Schema  // what may be read
 	tables   map[string]bool // that may not be read, folded
@@ -509,8 +508,7 @@ func (h withheldNames) in(s *sqltext.Statement) bool {
 	return slices.ContainsFunc(base, func(t sqlshape.TableRef) bool {
 		return h.tables[schema.FoldCase(t.Name)] ||
 			(t.Schema != "" || h.narrowed) && !h.policy.AllowsTable(t.Schema, t.Name)
-	}) || len(h.tables) > 0 && slices.ContainsFunc(behindIn(s, h.text), func(n string) bool { return h.tables[n] }) ||
-		slices.ContainsFunc(s.Columns(), func(c sqlshape.ColumnRef) bool { return h.hasColumn(c, base) })
+	}) || slices.ContainsFunc(s.Columns(), func(c sqlshape.ColumnRef) bool { return h.hasColumn(c, base) })
 }
 
 // hasColumn reports whether a column may be one of them. base are the tables of the statement. A column that no table
@@ -526,33 +524,16 @@ func (h withheldNames) hasColumn(c sqlshape.ColumnRef, base []sqlshape.TableRef)
 		}
 		return ok
 	}
+	owned := slices.ContainsFunc(c.Scope, owns)
 	switch {
+	case c.Operand && !owned && h.tables[schema.FoldCase(c.Column)]: // SQLite's x IN hidden names a table
+		return true
 	case !slices.ContainsFunc(base, denies):
 		return false
 	case c.Table != "" && c.Qualifier != "":
 		return denies(sqlshape.TableRef{Schema: c.Schema, Name: c.Table})
 	}
-	return c.Qualifier != "" || !slices.ContainsFunc(c.Scope, owns) || slices.ContainsFunc(c.Scope, denies)
-}
-
-// behindIn returns the names that stand behind IN without a bracket, as SQLite's tables may: the last part of each,
-// folded.
-func behindIn(s *sqltext.Statement, d sqltext.Dialect) (names []string) {
-	at := -1 // how many tokens stand between IN and the next one; -1: no name is read
-	for t := range s.Tokens() {
-		switch {
-		case t.Kind == sqltext.Word && strings.EqualFold(t.Text, "in"):
-			at = 0
-		case at == 0, at == 2:
-			names = append(names, schema.FoldCase(d.Value(t)))
-			at++
-		case at == 1 && t.Text == ".":
-			at++
-		default:
-			at = -1
-		}
-	}
-	return names
+	return c.Qualifier != "" || !owned || slices.ContainsFunc(c.Scope, denies)
 }
 
 // shownExemplars are the configured exemplars that a policy lets prompts show. With many it takes seconds to find out.
