@@ -101,7 +101,7 @@ func (h held) writesNumber(n string) bool {
 	}) || len(n) > 2 && standsAlone(h.upper, n, unicode.IsDigit)
 }
 
-// offBound reports whether a bound beside a number can be none of that number: at least 3 for 4, or at most 5.
+// offBound reports whether a bound next to a number cannot be meant for it: at least 3 for 4, or at most 5.
 func (h held) offBound(c constant, n string) bool {
 	less := apart(c.text, "0") < apart(n, "0")
 	return c.op == ">=" && less || c.op == "<=" && !less
@@ -229,8 +229,8 @@ func (h held) bound() string {
 	if h.asks(unbound) {
 		return ""
 	}
+	text := replace(inMillions, replace(inThousands, replace(decimals, h.asked, " "), "${1}000"), "${1}000000")
 	for _, b := range bounds {
-		text := replace(inMillions, replace(inThousands, replace(decimals, h.asked, " "), "${1}000"), "${1}000000")
 		for _, m := range b.form.FindAllStringSubmatch(text, -1) {
 			n := numberOf(strings.Join(m[1:], ""))
 			of := h.compared(n)

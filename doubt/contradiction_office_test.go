@@ -17,6 +17,7 @@ CREATE TABLE rentals (id INTEGER PRIMARY KEY, client_id INTEGER NOT NULL REFEREN
 	currency TEXT NOT NULL, state TEXT NOT NULL, pickup_town TEXT NOT NULL, drop_town TEXT NOT NULL);
 CREATE TABLE tools (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL NOT NULL, stock INTEGER NOT NULL,
 	weight_kg REAL NOT NULL);
+CREATE TABLE bills (id INTEGER PRIMARY KEY, rental_id INTEGER NOT NULL REFERENCES rentals(id), paid_on DATE);
 CREATE TABLE rental_tools (rental_id INTEGER NOT NULL REFERENCES rentals(id),
 	tool_id INTEGER NOT NULL REFERENCES tools(id), quantity INTEGER NOT NULL, PRIMARY KEY (rental_id, tool_id));
 INSERT INTO branches VALUES (1,'North','Graz'),(2,'South','Linz'),(3,'East','Wels');
@@ -31,6 +32,7 @@ INSERT INTO rentals VALUES (1,1,1,1,'2023-03-01','2023-03-04',3,90,10,'EUR','pai
 	(5,2,2,1,'2024-04-01',NULL,5,75,5,'EUR','open','Linz','Linz'),
 	(6,3,2,2,'2024-05-02','2024-05-03',1,20,5,'CHF','paid','Graz','Wels');
 INSERT INTO tools VALUES (1,'Drill',199,0,4),(2,'Saw',89,3,6),(3,'Ladder',140,7,11);
+INSERT INTO bills VALUES (1,1,'2023-04-01'),(2,3,NULL);
 INSERT INTO rental_tools VALUES (1,1,2),(1,2,1),(2,2,1),(3,1,1),(4,3,4),(5,2,2),(6,3,1);`
 
 // contradictionsOfOffice holds answers over office against their questions.
@@ -162,12 +164,14 @@ func TestStatesOfOffice(t *testing.T) {
 				"WHERE state = 'paid' AND client_id IN (SELECT client_id FROM rentals WHERE state = 'open')", ""},
 		{"not returned", "rentals not returned yet", "SELECT id FROM rentals WHERE returned_on IS NOT NULL " +
 			"AND currency <> 'USD'", "negation"},
-		{"returned is none", "rentals not returned yet", "SELECT id FROM rentals WHERE returned_on IS NULL", ""},
+		{"those without a return", "rentals not returned yet", "SELECT id FROM rentals WHERE returned_on IS NULL", ""},
 		{"a negation of it", "rentals not returned yet", "SELECT id FROM rentals WHERE NOT (returned_on IS NOT NULL)", ""},
 		{"another state", "rentals without a saw", "SELECT r.id " + saws + "<> 'Saw'", "negation"},
 		{"a state of its own", "rentals without open state", "SELECT id FROM rentals WHERE state <> 'open'", ""},
-		{"none of it", "rentals without a saw",
+		{"without one by NOT IN", "rentals without a saw",
 			"SELECT id FROM rentals WHERE id NOT IN (SELECT r.id " + saws + "= 'Saw')", ""},
+		{"paid for outstanding", "outstanding bills", "SELECT id FROM bills WHERE paid_on IS NOT NULL", "opposite"},
+		{"outstanding", "outstanding bills", "SELECT id FROM bills WHERE paid_on IS NULL", ""},
 		{"out of stock", "tools out of stock", "SELECT name FROM tools WHERE stock > 0", "opposite"},
 		{"nothing in stock", "tools out of stock", "SELECT name FROM tools WHERE stock = 0", ""},
 		{"in stock", "tools in stock", "SELECT name FROM tools WHERE stock > 0", ""},

@@ -107,7 +107,7 @@ type cut struct {
 	at   int
 	live bool // at a semicolon
 	end  bool // at the end of the text
-	text bool // before words that are no SQL
+	text bool // before words that are not SQL
 }
 
 // whole reports whether nothing but a semicolon made the cut.
@@ -178,7 +178,7 @@ var (
 		`\p{Lu}\p{Ll}*\b[^\n]*[.!:]\s*(?:\n|$))`)
 )
 
-// isWords reports whether s, at the start of a line, is no SQL but what follows a statement. Join starts no sentence.
+// isWords reports whether s starts a line of prose after a statement. A reserved word such as Join does not start one.
 func isWords(s string) bool {
 	return wordsLine.MatchString(s) && !sqlshape.IsReserved(leadingWord(s))
 }
