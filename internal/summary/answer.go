@@ -519,8 +519,8 @@ func (s answer) addsUp(i int) bool {
 
 // keyed is the name of a column whose numbers name something, and are no amounts.
 var keyed = regexp.MustCompile(
-	`(?i:(^|_)(id|ids|key|code|zip|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|isbn|ean|upc|gtin|` +
-		`imei|barcode|serial|prefix|port|account|year|quarter|month|week|day|hour)$)|[a-z]I[Dd]$`)
+	`(?i:(^|_)(id|ids|key|code|sku|zip|postcode|postal|phone|no|nr|number|lat|lon|latitude|longitude|rank|position|` +
+		`isbn|ean|upc|gtin|imei|barcode|serial|prefix|port|account|year|quarter|month|week|day|hour)$)|[a-z]I[Dd]$`)
 
 // placeName is the name of a column of places on earth, which name no rows.
 var placeName = regexp.MustCompile(`(?i)(^|_)(lat|lon|latitude|longitude)$`)

@@ -282,6 +282,8 @@ func TestFoundOfKinds(t *testing.T) {
 		{"numbers of books are not amounts", "SELECT title, isbn FROM books",
 			rows([]string{"title", "isbn"}, []any{"Emma", int64(9780141439587)}, []any{"Dune", int64(9780441013593)}),
 			"2 books."},
+		{"numbers of articles are not amounts", "SELECT title, sku FROM books",
+			rows([]string{"title", "sku"}, []any{"Emma", int64(70001)}, []any{"Dune", int64(70002)}), "2 books."},
 		{"places do not name rows", "SELECT serial, latitude FROM machines",
 			rows([]string{"serial", "latitude"}, []any{int64(70001), 48.2}, []any{int64(70002), -33.5}),
 			"2 machines."},
