@@ -51,6 +51,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q: there are flags only, see -h", flags.Arg(0))
+	}
 	model, err := read(*manifest)
 	if err != nil {
 		return err
@@ -121,10 +124,6 @@ func open(path string) (*sql.DB, func(), error) {
 	if path == "" {
 		return shop.Open("")
 	}
-	pool, err := sql.Open("sqlite3",
-		(&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: "mode=ro"}).String())
-	if err != nil {
-		return nil, nil, err
-	}
-	return pool, func() { pool.Close() }, nil
+	pool, err := sql.Open("sqlite3", "file:"+url.PathEscape(path)+"?mode=ro")
+	return pool, func() { pool.Close() }, err
 }

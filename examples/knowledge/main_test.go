@@ -24,6 +24,15 @@ func TestShop(t *testing.T) {
 	}
 }
 
+// TestArguments: a file without its flag is an error, and not left out of the run.
+func TestArguments(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), []string{"acme.sqlite"}, &out); err == nil ||
+		!strings.Contains(err.Error(), `"acme.sqlite": there are flags only`) || out.Len() > 0 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 // TestACME: dbt's insurance files on their database: what does not hold is told, and the metric is computed.
 func TestACME(t *testing.T) {
 	data := os.Getenv("TEXTTOSQL_DATA_KNOWLEDGE")
