@@ -26,6 +26,7 @@ let talk = null; // the conversation of the page
 let stream = null; // its events
 let told = null; // the last news of the stream
 let mine = ''; // the conversation in which this tab did something: the answer to it gets the focus
+let since = -1; // its revision then: an earlier answer that is drawn again is not the answer to it
 let read = 0; // counts the reads of the conversation, of which the last counts
 let asks = true; // there is a model to ask
 let engine = ''; // the name of the database's engine
@@ -110,7 +111,7 @@ setInterval(async () => {
 async function act(name, body = {}) {
 	const id = page.id;
 	complain(null);
-	if (name !== 'cancel') mine = id;
+	if (name !== 'cancel') [mine, since] = [id, talk.revision];
 	try {
 		await api('conversations/' + id + '/' + name, body);
 		if (page.id === id) await load();

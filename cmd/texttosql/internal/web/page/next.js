@@ -201,7 +201,7 @@ async function begin(text) {
 	complain(null);
 	try {
 		const {id} = await api('conversations', {question: text});
-		mine = id;
+		[mine, since] = [id, -1];
 		location.hash = 'c/' + id;
 		return true;
 	} catch (e) {

@@ -99,7 +99,7 @@ function render(before) {
 	actions();
 	manage();
 	composer(talk.state);
-	if (held) mine = talk.id;
+	if (held) [mine, since] = [talk.id, -1];
 	if (ran && turns.length && turns[turns.length - 1].own) { // drawn by the load that asked, or by a newer one of the stream
 		ran = false;
 		go(box.lastElementChild);
@@ -112,7 +112,7 @@ function render(before) {
 		if (folded) folded.open = true;
 		go(linked);
 	}
-	if (fresh && !busy && (mine === talk.id || before && before.state === 'running')) arrived();
+	if (fresh && !busy && (mine === talk.id && talk.revision > since || before && before.state === 'running')) arrived();
 }
 
 function go(a) {
